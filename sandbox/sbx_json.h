@@ -1,0 +1,57 @@
+/*
+ * sbx_json.h: JSON at the edges: request body → job, verdict → answer.
+ * Both the module and deer-flow use it.  json-c builds and prints; what it does
+ * not refuse (duplicate keys, control characters, depth, bad UTF-8, trailing
+ * bytes) is checked here first.
+ */
+
+#ifndef SBX_JSON_H
+#define SBX_JSON_H
+
+#include "sbx_job.h"
+#include "sbx_verdict.h"
+
+#define SBX_JSON_DEPTH  16
+
+struct json_object;
+
+typedef enum { SBX_ENCODING_UTF8 = 0, SBX_ENCODING_BASE64 } sbx_encoding_t;
+
+typedef struct {
+    sbx_job_t job;
+    sbx_encoding_t encoding;
+    uint64_t wanted[SBX_LIMIT_COUNT];   /* as the request asked */
+    unsigned asked:SBX_LIMIT_COUNT;     /* bit per limit: the request has it */
+    struct json_object *root;           /* keeps the strings alive */
+    char *decoded;                      /* base64 contents */
+} sbx_request_t;
+
+/*
+ * Strict RFC 8259: returns NULL, or says what is wrong and where ("duplicate key
+ * \"code\" at byte 17").  why: caller's buffer that the result points into.
+ */
+const char *sbx_json_check(const char *text, size_t len, char *why,
+    size_t size);
+
+/*
+ * Parses the native request.  language: the location's, or "" for `any`,
+ * which makes the key required.  Unknown keys, wrong types, contradictory
+ * fields: -1 with why naming the field.  Limits are parsed, not compared with
+ * ceilings: the caller does that.  The caller frees with sbx_request_clear,
+ * also after -1.
+ */
+int sbx_request_parse(sbx_request_t *req, const char *text, size_t len,
+    sbx_str_t language, char *why, size_t size);
+void sbx_request_clear(sbx_request_t *req);
+
+/*
+ * The answer of the contract, every key present, no line end.  Heap; the caller
+ * frees.  *len its length.  NULL: no memory.
+ */
+char *sbx_verdict_json(const sbx_verdict_t *v, sbx_encoding_t encoding,
+    size_t *len);
+
+/* The job as sandbox_dry_run answers it.  base_bytes: 0 if not measured. */
+char *sbx_job_json(const sbx_job_t *job, uint64_t base_bytes, size_t *len);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * sbx_layer.h: the layers that protect a run, and which this host has.
+ */
+
+#ifndef SBX_LAYER_H
+#define SBX_LAYER_H
+
+#include "sbx_types.h"
+
+typedef enum {
+    /* required, unless sandbox_allow_missing names them */
+    SBX_LAYER_NO_NEW_PRIVS = 1 << 0,
+    SBX_LAYER_SECCOMP = 1 << 1,
+    SBX_LAYER_PID = 1 << 2,
+    SBX_LAYER_MOUNT = 1 << 3,
+    SBX_LAYER_NET = 1 << 4,
+    SBX_LAYER_IPC = 1 << 5,
+    SBX_LAYER_UTS = 1 << 6,
+    SBX_LAYER_RLIMITS = 1 << 7,
+    SBX_LAYER_PROC = 1 << 8,        /* a /proc of the slot's own */
+    /* used where the host allows, with one warning where not */
+    SBX_LAYER_USER = 1 << 9,        /* user namespace per slot */
+    SBX_LAYER_UID = 1 << 10,        /* a host uid of its own per slot */
+    SBX_LAYER_CGROUP = 1 << 11,     /* memory and pids */
+    SBX_LAYER_LANDLOCK = 1 << 12,
+    SBX_LAYER_NOTIFY = 1 << 13      /* refused calls named by the kernel */
+} sbx_layer_t;
+
+#define SBX_LAYERS_REQUIRED  0x1ffu
+#define SBX_LAYERS_ALL       0x3fffu
+
+typedef struct {
+    uint32_t bit;
+    const char *name;       /* "seccomp", "pid", … as sandbox_allow_missing */
+    const char *protects;   /* one line for deer-flow check */
+} sbx_layer_info_t;
+
+/* Ends with bit 0. */
+extern const sbx_layer_info_t sbx_layers[];
+
+/* Bit of the layer called name, or 0. */
+uint32_t sbx_layer_find(sbx_str_t name);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * sbx_super.h: the supervisor: frames in, verdicts out.
+ */
+
+#ifndef SBX_SUPER_H
+#define SBX_SUPER_H
+
+#include "sbx_cell.h"
+#include "sbx_err.h"
+
+#define SBX_RUNTIMES_MAX    16
+
+typedef struct {
+    char name[32];
+    char **cmd;             /* argv of the exec path, NULL-terminated */
+    char **binds;           /* more host paths for the root, NULL-terminated */
+    int own;                /* given by the operator, not built in */
+} sbx_runtime_conf_t;
+
+typedef struct {
+    int listen_fd;          /* accepts workers; -1: only conn_fd */
+    int conn_fd;            /* one connection made ahead (deer-flow run); -1 */
+    int lifeline_fd;        /* EOF: every worker is gone; -1: none */
+    int stats_fd;           /* memfd of sbx_stats_t; -1: none */
+    uint32_t slots;         /* runs at a time; 0: 4 per CPU */
+    uint32_t standby;       /* children kept ready; UINT32_MAX: 2 per CPU */
+    uint32_t queue;         /* jobs waiting beyond that */
+    uint32_t queue_ms;      /* longest wait */
+    uint32_t peer_uid;      /* workers' uid: others but root are refused;
+                               UINT32_MAX: only our own */
+    int zygotes;            /* 0: exec path only (deer-flow run) */
+    char self[256];         /* this binary, for inits and zygotes */
+    char preload[256];      /* libsbx_preload.so */
+    char python_zygote[256];    /* deer-flow-python, "" : none */
+    char cgroup_token[48];
+    char log[256];          /* file to reopen when its inode changes, "" */
+    int log_level;          /* nginx's numbers: 3 error … 8 debug */
+    sbx_runtime_conf_t runtimes[SBX_RUNTIMES_MAX];
+    unsigned nruntimes;
+} sbx_conf_t;
+
+/*
+ * Reads the JSON that nginx passes (deer-flow supervise --config JSON):
+ * {"slots","standby","queue","queue_ms","peer_uid","log","log_level",
+ *  "runtimes":[{"name","command":[…],"bind":[…]}]}, all optional; sets every
+ * default, finds self, preload and zygote beside the binary or installed.
+ */
+int sbx_conf_init(sbx_conf_t *conf, const char *json, sbx_err_t *err);
+void sbx_conf_clear(sbx_conf_t *conf);
+
+/*
+ * Runs until the lifeline ends and no connection is left, or (conn_fd without a
+ * listener) the connection ends.  Returns the exit code.
+ * Runs in: supervisor, inside the cell.
+ */
+int sbx_supervise(const sbx_cell_t *cell, unsigned starts, void *conf);
+
+#endif

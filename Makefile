@@ -4,7 +4,9 @@
 # make help       the rest
 
 BUILD     ?= build
-CC        ?= gcc
+ifeq ($(origin CC),default)
+CC        := gcc
+endif
 CFLAGS    ?= -O2 -g
 WARN       = -std=gnu11 -Wall -Wextra -Werror
 CPPFLAGS  += -D_GNU_SOURCE -Isandbox
@@ -13,22 +15,217 @@ PREFIX    ?= /usr
 bld := $(abspath $(BUILD))
 
 # what only one program links
-core_only   := sandbox/sbx_preload.c sandbox/sbx_python.c sandbox/sbx_main.c
+core_only   := $(wildcard sandbox/sbx_preload*.c sandbox/sbx_python*.c) \
+               sandbox/sbx_main.c
 core_srcs   := $(filter-out $(core_only),$(wildcard sandbox/*.c))
 core_objs   := $(core_srcs:sandbox/%.c=$(bld)/obj/%.o)
 
 .PHONY: all
 all: $(bld)/deer-flow $(bld)/libsbx_preload.so $(bld)/deer-flow-python module
 
+# SANITIZE=address,undefined builds module and deer-flow with sanitizers.  The
+# preload hook (it replaces malloc) and the interpreter never have them, so
+# what they link is compiled a second time.
+san         := $(SANITIZE:%=-fsanitize=% -fno-sanitize-recover=all \
+                            -fno-omit-frame-pointer)
+plain       := $(bld)/$(if $(SANITIZE),plain,obj)
+
 $(bld)/obj/%.o: sandbox/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) -fPIC -MMD -MP -c -o $@ $<
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) $(san) -fPIC -MMD -MP -c -o $@ $<
 
--include $(wildcard $(bld)/obj/*.d)
+ifneq ($(SANITIZE),)
+$(plain)/%.o: sandbox/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) -fPIC -MMD -MP -c -o $@ $<
+endif
+
+-include $(wildcard $(bld)/obj/*.d $(bld)/plain/*.d)
 
 $(bld)/libsbx.a: $(core_objs)
 	@rm -f $@
 	ar rcs $@ $^
 
 $(bld)/deer-flow: $(bld)/obj/sbx_main.o $(bld)/libsbx.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -Wl,-z,relro,-z,now -o $@ $^ -lseccomp -ljson-c
+	$(CC) $(CFLAGS) $(LDFLAGS) $(san) -Wl,-z,relro,-z,now -o $@ $^ \
+	    -lseccomp -ljson-c
+
+# --- what runs inside a run: the malloc hook and the Python zygote
+
+preload_objs := $(patsubst sandbox/%.c,$(plain)/%.o,\
+                  $(wildcard sandbox/sbx_preload*.c))
+python_objs  := $(patsubst sandbox/%.c,$(plain)/%.o,\
+                  $(wildcard sandbox/sbx_python*.c))
+
+# The distribution's interpreter, whatever else PATH offers; asked when needed,
+# because `make run` may install it first.
+PYTHON       ?= /usr/bin/python3
+python_var    = $(shell $(PYTHON) -c \
+    'import sysconfig as s; print(s.get_config_var("$(1)") or "")')
+
+$(preload_objs): CFLAGS += -fvisibility=hidden
+
+$(bld)/libsbx_preload.so: $(preload_objs) sandbox/sbx_preload.map
+	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,relro,-z,now,-z,defs \
+	    -Wl,--version-script=sandbox/sbx_preload.map -o $@ $(preload_objs)
+
+$(python_objs): CPPFLAGS += -isystem $(call python_var,INCLUDEPY)
+
+$(bld)/libsbx_plain.a: $(core_srcs:sandbox/%.c=$(plain)/%.o)
+	@rm -f $@
+	ar rcs $@ $^
+
+# The whole archive, exported: extension modules take its symbols from the
+# program.  It is not position independent, so neither is the program.
+$(bld)/deer-flow-python: $(python_objs) $(bld)/libsbx_plain.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -no-pie -Wl,-z,relro,-z,now \
+	    -Wl,--export-dynamic -o $@ $^ -Wl,--whole-archive \
+	    $(call python_var,LIBPL)/$(call python_var,LIBRARY) \
+	    -Wl,--no-whole-archive -lexpat -lz -ldl -lm -lseccomp -ljson-c
+
+# --- nginx module: against the distribution's nginx-dev, or NGINX_SRC=DIR (a
+# source tree of nginx); nginx's configure and make work in $(BUILD)/nginx
+
+NGINX_SRC   ?= /usr/share/nginx/src
+NGINX_FLAGS ?= --with-compat
+
+ngx_bld  := $(bld)/nginx
+ngx_so   := $(bld)/ngx_http_sandbox_module.so
+ngx_srcs := config $(wildcard module/* lua/*.[ch] sandbox/*.[ch])
+ngx_conf  = $(firstword $(wildcard $(NGINX_SRC)/configure \
+                                   $(NGINX_SRC)/auto/configure))
+ngx_cc    = $(CFLAGS) -fPIC -Wextra -Wno-sign-compare \
+            -Wno-missing-field-initializers $(SANITIZE:%=-fsanitize=%)
+ngx_ld    = -Wl,-z,relro -Wl,-z,now $(SANITIZE:%=-fsanitize=%)
+
+.PHONY: module
+module: $(ngx_so)
+
+# a file that came or went changes the list that configure makes
+$(ngx_bld)/sources: FORCE
+	@mkdir -p $(@D)
+	@echo '$(ngx_srcs) $(CC) $(ngx_cc) $(NGINX_SRC)' | cmp -s - $@ \
+	    || echo '$(ngx_srcs) $(CC) $(ngx_cc) $(NGINX_SRC)' > $@
+
+.PHONY: FORCE
+FORCE:
+
+$(ngx_bld)/Makefile: config $(ngx_bld)/sources
+	@test -n "$(ngx_conf)" || { echo "$(NGINX_SRC): no nginx sources:" \
+	    "install nginx-dev or set NGINX_SRC" >&2; exit 1; }
+	cd $(NGINX_SRC) && bash -c 'NGX_CONF_FLAGS=( $(NGINX_FLAGS) ); \
+	    test ! -f ./conf_flags || . ./conf_flags; \
+	    $(ngx_conf) "$${NGX_CONF_FLAGS[@]}" --with-cc="$(CC)" \
+	        --with-cc-opt="$(ngx_cc)" --with-ld-opt="$(ngx_ld)" \
+	        --builddir=$(ngx_bld) --add-dynamic-module=$(CURDIR)' \
+	    > $(ngx_bld)/configure.log 2>&1 \
+	    || { tail -8 $(ngx_bld)/configure.log >&2; rm -f $@; exit 1; }
+
+$(ngx_so): $(ngx_bld)/Makefile $(ngx_srcs)
+	+$(MAKE) --no-print-directory -C $(NGINX_SRC) -f $(ngx_bld)/Makefile modules
+	cp $(ngx_bld)/$(@F) $@
+# --- end of the nginx module
+
+# --- running it
+
+PORT      ?= 8080
+NGINX     ?= $(or $(shell command -v nginx),/usr/sbin/nginx)
+root      := $(filter 0,$(shell id -u))
+
+# Workers of a root's nginx are www-data, who cannot look into most people's
+# (and no root's) home: what they need is kept in /run.
+run_dir    = $(if $(root),/run/deer-flow.$(PORT),$(bld)/run/nginx)
+
+.PHONY: run
+run: deps
+	+@$(MAKE) --no-print-directory all
+	@mkdir -p $(bld)/run $(run_dir)/logs $(run_dir)/temp $(run_dir)/html
+	@chmod 755 $(run_dir) $(run_dir)/html
+	@cp -f examples/*.html $(run_dir)/html/
+	@sed -e 's|^load_module .*|load_module $(ngx_so);|' \
+	     -e 's|listen 127.0.0.1:8080;|listen 127.0.0.1:$(PORT);|' \
+	     $(if $(root),,-e '/^user /d') \
+	     examples/nginx.conf > $(bld)/run/nginx.conf
+	@echo "deer-flow: http://127.0.0.1:$(PORT)/ until Ctrl-C;" \
+	      "logs in $(run_dir)/logs"
+	@exec $(NGINX) -p $(run_dir)/ -c $(bld)/run/nginx.conf -g 'daemon off;'
+
+
+# --- packages (Debian's names)
+
+build_pkgs = gcc binutils libc6-dev nginx nginx-dev liblua5.4-dev \
+             libjson-c-dev libseccomp-dev libssl-dev python3 libpython3-dev \
+             libexpat1-dev zlib1g-dev nodejs
+test_pkgs  = $(build_pkgs) perl libtest-base-perl libcmocka-dev clang \
+             libclang-rt-14-dev curl apache2-utils bubblewrap chromium \
+             chromium-driver libnginx-mod-http-lua qemu-system-x86 \
+             busybox-static cpio man-db
+
+# A server that apt starts on port 80 is not what was asked for: policy-rc.d
+# says no to it while the packages are set up.
+define install_packages
+@command -v dpkg-query > /dev/null || exit 0; \
+missing=; \
+for p in $(1); do \
+    dpkg-query -W -f '$${Status}' $$p 2> /dev/null \
+        | grep -q 'ok installed$$' || missing="$$missing $$p"; \
+done; \
+test -n "$$missing" || exit 0; \
+if test `id -u` != 0; then \
+    echo "missing packages; as root:" >&2; \
+    echo "    apt-get install --no-install-recommends$$missing" >&2; \
+    exit 1; \
+fi; \
+rc=/usr/sbin/policy-rc.d; \
+if ! test -e $$rc; then \
+    trap "rm -f $$rc" EXIT; \
+    trap 'exit 1' INT TERM; \
+    printf '#!/bin/sh\nexit 101\n' > $$rc && chmod 755 $$rc; \
+fi; \
+export DEBIAN_FRONTEND=noninteractive; \
+apt-get update && apt-get install -y --no-install-recommends $$missing
+endef
+
+.PHONY: deps deps-test
+deps:
+	$(call install_packages,$(build_pkgs))
+
+deps-test:
+	$(call install_packages,$(test_pkgs))
+
+
+# --- installing it, where Debian's nginx finds it
+
+lib_dir    = $(PREFIX)/lib/deer-flow
+mod_dir    = $(PREFIX)/lib/nginx/modules
+mod_conf   = $(PREFIX)/share/nginx/modules-available/mod-http-sandbox.conf
+mod_link   = /etc/nginx/modules-enabled/50-mod-http-sandbox.conf
+man_dir    = $(PREFIX)/share/man
+
+# what `make uninstall` removes, and nothing else
+installed  = $(mod_dir)/$(notdir $(ngx_so)) $(mod_conf) $(mod_link) \
+             $(PREFIX)/bin/deer-flow $(lib_dir)/deer-flow-python \
+             $(lib_dir)/libsbx_preload.so $(man_dir)/man1/deer-flow.1 \
+             $(man_dir)/man5/ngx_http_sandbox_module.5
+
+.PHONY: install uninstall
+install: all
+	install -d $(addprefix $(DESTDIR),$(lib_dir) $(mod_dir) $(PREFIX)/bin \
+	    $(dir $(mod_conf)) $(dir $(mod_link)) $(man_dir)/man1 $(man_dir)/man5)
+	install -m 644 $(ngx_so) $(DESTDIR)$(mod_dir)/
+	install -m 755 $(bld)/deer-flow $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 $(bld)/deer-flow-python $(DESTDIR)$(lib_dir)/
+	install -m 644 $(bld)/libsbx_preload.so $(DESTDIR)$(lib_dir)/
+	install -m 644 docs/deer-flow.1 $(DESTDIR)$(man_dir)/man1/
+	install -m 644 docs/ngx_http_sandbox_module.5 $(DESTDIR)$(man_dir)/man5/
+	echo 'load_module $(mod_dir)/$(notdir $(ngx_so));' \
+	    > $(DESTDIR)$(mod_conf)
+	ln -sf $(mod_conf) $(DESTDIR)$(mod_link)
+
+uninstall:
+	rm -f $(addprefix $(DESTDIR),$(installed))
+	-rmdir --ignore-fail-on-non-empty $(DESTDIR)$(lib_dir)
+
+.PHONY: clean
+clean:
+	rm -rf $(bld) t/servroot t/servroot_*

@@ -31,6 +31,21 @@ typedef struct {
 } ngx_http_sandbox_runtime_t;
 
 
+/* A place in the configuration, for checks that must wait for its end. */
+typedef struct {
+    ngx_str_t                       language;
+    const char                     *directive;
+    u_char                         *file;
+    ngx_uint_t                      line;
+} ngx_http_sandbox_use_t;
+
+
+typedef struct {
+    ngx_str_t                       file;
+    sbx_policy_t                   *policy;
+} ngx_http_sandbox_policy_t;
+
+
 typedef struct {
     /* directives, http level */
     ngx_uint_t                      slots;      /* 0: auto */
@@ -40,6 +55,12 @@ typedef struct {
     ngx_str_t                       command;    /* the deer-flow binary */
     ngx_array_t                     runtimes;   /* ngx_http_sandbox_runtime_t */
 
+    ngx_array_t                     policies;   /* ngx_http_sandbox_policy_t */
+    ngx_array_t                     uses;       /* ngx_http_sandbox_use_t */
+    unsigned                        slots_set:1;
+    unsigned                        standby_set:1;
+    unsigned                        queue_set:1;
+
     ngx_uint_t                      own;        /* some location uses the
                                                    generation's supervisor */
     ngx_http_upstream_srv_conf_t   *upstream;   /* implicit, own supervisor */
@@ -47,7 +68,8 @@ typedef struct {
 
     /* this generation, set by init_module */
     struct sockaddr_un              addr;
-    socklen_t                       addrlen;
+    socklen_t                       addrlen;    /* 0: there is no supervisor,
+                                                   answer 503 */
     ngx_str_t                       addr_text;  /* "unix:/path" */
     sbx_stats_t                    *stats;      /* shared with the supervisor;
                                                    NULL: none */
@@ -68,36 +90,106 @@ typedef struct {
     ngx_str_t                       language;   /* "any", or canonical; data
                                                    NULL: not a sandbox */
     ngx_str_t                       code;       /* sandbox_code, file's text */
-    ngx_str_t                       code_name;  /* its base name */
+    ngx_str_t                       code_name;  /* its base name; data NULL:
+                                                   the program is the body's */
+    u_char                          code_sha256[32];
     ngx_array_t                    *limits[SBX_LIMIT_COUNT];
                                                 /* ngx_http_sandbox_limit_t */
-    ngx_str_t                       policy_file;
-    ngx_uint_t                      policy_index;   /* see policy_get */
+    sbx_policy_t                   *policy;
     ngx_flag_t                      dry_run;
     ngx_uint_t                      memory_soft;
     ngx_uint_t                      proc_empty;
-    uint32_t                        allow_missing;
-    ngx_http_complex_value_t       *pass;       /* reserved */
+    ngx_uint_t                      allow_missing;  /* sbx_layer_t bits */
+    u_char                         *file;       /* of sandbox, sandbox_code */
+    ngx_uint_t                      line;
 } ngx_http_sandbox_loc_conf_t;
+
+
+/* What goes to the client: made once from the verdict, or by the policy. */
+typedef struct {
+    ngx_uint_t                      status;
+    ngx_str_t                       body;
+    sbx_pair_t                      own[3];
+    const sbx_pair_t               *headers;
+    size_t                          nheaders;
+} ngx_http_sandbox_answer_t;
 
 
 /* One request's state; found again after an internal redirect. */
 typedef struct {
     ngx_http_request_t             *request;
-    sbx_request_t                   native;     /* holds the job */
+    sbx_request_t                   native;     /* the job, until it is packed;
+                                                   read `language` instead */
+    ngx_str_t                       language;   /* canonical; "" : not known */
+    sbx_encoding_t                  encoding;
     uint64_t                        ceilings[SBX_LIMIT_COUNT];
-    unsigned char                   sha256[32];
+    uint64_t                        limits[SBX_LIMIT_COUNT];    /* in force */
+    uint32_t                        factor_permille;
+    u_char                          sha256[32];
+    sbx_verdict_t                   verdict;    /* of the first job */
+    sbx_frame_t                     frame;      /* head of the answer */
+    ngx_uint_t                      http_status;    /* 0: the verdict's */
+    ngx_http_sandbox_answer_t       answer;
+    sbx_policy_response_t           shaped;
+    char                           *json;       /* heap */
     unsigned                        sha256_set:1;
     unsigned                        verdict_set:1;
     unsigned                        counted:1;
-    sbx_verdict_t                   verdict;    /* of the first job */
-    sbx_frame_t                     frame;      /* head of the answer */
     unsigned                        frame_set:1;
+    unsigned                        cpu_implied:1;  /* cpu_time = timeout */
+    unsigned                        answered:1;
+    unsigned                        failed:1;   /* nginx's own 5xx: filter puts
+                                                   our body in */
+    unsigned                        replaced:1;
 } ngx_http_sandbox_ctx_t;
 
 
 extern ngx_module_t  ngx_http_sandbox_module;
 
+
+/* ngx_http_sandbox_directives.c: master; one setter per directive */
+char *ngx_http_sandbox(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_http_sandbox_code(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_http_sandbox_runtime(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_http_sandbox_pass(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_http_sandbox_policy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_http_sandbox_allow_missing(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_sandbox_slots(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_http_sandbox_standby(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_http_sandbox_queue(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_http_sandbox_command(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+
+/*
+ * Remembers that `directive`, here, names a language; runtimes may follow
+ * later in the file, so the check waits for init_main_conf.
+ */
+ngx_int_t ngx_http_sandbox_use(ngx_conf_t *cf, ngx_str_t *language,
+    const char *directive);
+ngx_int_t ngx_http_sandbox_check_uses(ngx_conf_t *cf,
+    ngx_http_sandbox_main_conf_t *smcf);
+
+/*
+ * The runtime's name, in memory that lives as long as the configuration; NULL:
+ * neither built in nor declared by sandbox_runtime.
+ */
+ngx_str_t *ngx_http_sandbox_find_language(ngx_http_sandbox_main_conf_t *smcf,
+    sbx_str_t language);
+
+/* ngx_http_sandbox_limits.c: one directive and one JSON key per row */
+char *ngx_http_sandbox_limit(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+void ngx_http_sandbox_limits_merge(ngx_http_sandbox_loc_conf_t *prev,
+    ngx_http_sandbox_loc_conf_t *conf);
+/* The largest ceiling of a limit, whatever the language. */
+uint64_t ngx_http_sandbox_limit_most(ngx_http_sandbox_loc_conf_t *slcf,
+    sbx_limit_id_t id);
+/*
+ * Sets the job's limits and ctx->ceilings from the location and from what the
+ * request asked for.  NGX_OK, NGX_DECLINED with why filled (asked for too
+ * much), NGX_ERROR (logged).
+ */
+ngx_int_t ngx_http_sandbox_limits_set(ngx_http_request_t *r,
+    ngx_http_sandbox_ctx_t *ctx, char *why, size_t size);
 
 /* ngx_http_sandbox_handler.c: worker; content handler of a sandbox location */
 ngx_int_t ngx_http_sandbox_handler(ngx_http_request_t *r);
@@ -112,24 +204,55 @@ ngx_http_sandbox_ctx_t *ngx_http_sandbox_get_ctx(ngx_http_request_t *r);
 ngx_int_t ngx_http_sandbox_run(ngx_http_request_t *r,
     ngx_http_sandbox_ctx_t *ctx);
 
+/* ngx_http_sandbox_response.c: worker; the verdict becomes the answer */
+
+/* Replaces the verdict by one of ours: nothing ran, or we failed. */
+void ngx_http_sandbox_verdict(ngx_http_sandbox_ctx_t *ctx, sbx_status_t status,
+    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
 /*
- * ngx_http_sandbox_response.c: worker.  Turns ctx->verdict into status, headers
- * and body (native JSON, or what the policy makes of it).  Sets *status,
- * *body (pool), content type and further headers in r->headers_out.
+ * Fills ctx->answer from ctx->verdict (native JSON, or what the policy makes of
+ * it).  A policy that fails turns the verdict into internal_error.
  */
 ngx_int_t ngx_http_sandbox_answer(ngx_http_request_t *r,
-    ngx_http_sandbox_ctx_t *ctx, ngx_uint_t *status, ngx_str_t *body);
+    ngx_http_sandbox_ctx_t *ctx);
 
-/* Sends an answer that no supervisor took part in (invalid, busy, dry run). */
-ngx_int_t ngx_http_sandbox_send(ngx_http_request_t *r, ngx_uint_t status,
-    ngx_str_t *body);
+/* Puts the answer's headers, not its status and length, into headers_out. */
+ngx_int_t ngx_http_sandbox_headers(ngx_http_request_t *r,
+    ngx_http_sandbox_ctx_t *ctx);
 
-/* ngx_http_sandbox_policy.c: loaded per worker, checked at `nginx -t` */
-char *ngx_http_sandbox_policy_add(ngx_conf_t *cf, ngx_str_t *file,
-    ngx_uint_t *index);
-sbx_policy_t *ngx_http_sandbox_policy_get(ngx_uint_t index);
-ngx_int_t ngx_http_sandbox_policy_init_process(ngx_cycle_t *cycle);
-void ngx_http_sandbox_policy_exit_process(ngx_cycle_t *cycle);
+/* Whether sandbox_intercept_errors and an error_page take this status over. */
+ngx_int_t ngx_http_sandbox_intercepted(ngx_http_request_t *r,
+    ngx_uint_t status);
+
+/*
+ * Answers and counts a verdict that no supervisor gave.  Returns what
+ * ngx_http_finalize_request wants.
+ */
+ngx_int_t ngx_http_sandbox_refuse(ngx_http_request_t *r,
+    ngx_http_sandbox_ctx_t *ctx);
+
+/* Sends 200 and a JSON text (dry run). */
+ngx_int_t ngx_http_sandbox_send_json(ngx_http_request_t *r, ngx_str_t *body);
+
+/*
+ * Postconfiguration: when nginx itself answers 5xx because the supervisor is
+ * gone and no error_page takes over, a filter puts our body in.
+ */
+ngx_int_t ngx_http_sandbox_filter_init(ngx_conf_t *cf);
+
+/* ngx_http_sandbox_policy.c: opened at configuration, inherited by workers */
+sbx_policy_t *ngx_http_sandbox_policy_add(ngx_conf_t *cf, ngx_str_t *file);
+/* NGX_OK, or NGX_ERROR after logging. */
+ngx_int_t ngx_http_sandbox_policy_limits(ngx_http_request_t *r,
+    ngx_http_sandbox_ctx_t *ctx);
+/* NGX_OK with ctx->shaped filled, NGX_DECLINED for the native answer. */
+ngx_int_t ngx_http_sandbox_policy_response(ngx_http_request_t *r,
+    ngx_http_sandbox_ctx_t *ctx);
+
+/* The page's row of a language, or NULL. */
+sbx_stats_runtime_t *ngx_http_sandbox_stats_runtime(ngx_http_request_t *r,
+    ngx_str_t *language);
 
 /*
  * ngx_http_sandbox_peer.c: worker; peer.init_upstream of the implicit upstream:
@@ -144,6 +267,20 @@ ngx_int_t ngx_http_sandbox_peer_init_upstream(ngx_conf_t *cf,
  * (double fork, exec, lifeline), never fails init_module.
  */
 ngx_int_t ngx_http_sandbox_supervisor_init_module(ngx_cycle_t *cycle);
+
+/*
+ * ngx_http_sandbox_socket.c: master.  Makes the generation's listening socket,
+ * fills addr, addrlen and addr_text; sweeps what killed supervisors left.
+ */
+ngx_int_t ngx_http_sandbox_listen(ngx_cycle_t *cycle,
+    ngx_http_sandbox_main_conf_t *smcf, int *listener);
+
+/*
+ * ngx_http_sandbox_supervisor_conf.c: master.  The JSON text that sbx_conf_init
+ * reads, in cycle->pool; NULL: no memory.
+ */
+char *ngx_http_sandbox_supervisor_conf(ngx_cycle_t *cycle,
+    ngx_http_sandbox_main_conf_t *smcf);
 
 /* ngx_http_sandbox_metrics.c: counters in shared memory, /metrics */
 char *ngx_http_sandbox_metrics(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);

@@ -27,8 +27,10 @@ typedef struct {
     int index;
     int memory_fd, pids_fd, cpu_fd; /* directories; -1: none */
     int stat_fds[4];                /* kept open: peak, oom, cpu, pids events */
+    char leaf[32];                  /* its directory's name: never used twice */
     uint64_t memory_limit;          /* in force, to skip equal writes */
     uint32_t tasks_limit;
+    uint64_t memory_base;           /* v1: bytes charged at the last reset */
     uint64_t oom_seen, pids_seen, cpu_seen; /* counters at the last reset */
 } sbx_cgroup_t;
 
@@ -36,13 +38,17 @@ typedef struct {
     uint64_t memory_peak;   /* bytes since reset; 0: not known */
     uint64_t memory_now;
     uint64_t oom_kills;     /* by this cgroup's own limit, since reset */
+    uint64_t oom_kills_other;   /* by an ancestor's, or the host was full */
     uint64_t cpu_us;        /* whole tree since reset; 0: not known */
     uint64_t pids_refused;  /* forks refused by pids.max since reset */
 } sbx_cgroup_stat_t;
 
 /*
- * Removes cgroups that guards that no longer live left behind.  token names the
- * ones to come: "<pid>-<start time>".  Runs in: guard (sees the host's pids).
+ * Removes cgroups that guards that no longer live left behind, and those of the
+ * caller itself, which must have no supervisor at the time.  token names the
+ * ones to come: "<pid namespace>-<pid>-<start time>", since containers that
+ * share a hierarchy number their processes alike.
+ * Runs in: guard (sees the host's pids).
  */
 void sbx_cgroup_sweep(void);
 void sbx_cgroup_token(char *token, size_t size);

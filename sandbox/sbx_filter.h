@@ -1,18 +1,19 @@
 /*
  * sbx_filter.h: system calls, from one table.
  *
- * Three programs, built once by the supervisor with libseccomp and handed to
- * the zygotes as plain BPF:
+ * Five programs, built once by the supervisor and handed to the zygotes as
+ * plain BPF:
  *
- *   notify   loaded by each zygote, once, with a listener: calls of rule KILL
- *            and ERRNO → SECCOMP_RET_USER_NOTIF, all else allowed.  All
- *            its children inherit it; the supervisor answers, so the kernel's
- *            own word names the call.  Calls the zygote itself needs are not in
- *            it.  No listener alive: ENOSYS, still denied.
- *   single   loaded by each child on top: rule ALLOW → allow; KILL and ERRNO
- *            → allow here where `notify` has them (that one decides), else
- *            kill or errno; anything unknown → ENOSYS.  No new processes.
- *   forking  the same, for runs with processes > 1.
+ *   notify   loaded by each zygote, once, with a listener: calls of rule KILL,
+ *            ERRNO and THREAD (but threads) → SECCOMP_RET_USER_NOTIF, all else
+ *            allowed.  All its children inherit it; the supervisor answers, so
+ *            the kernel's own word names the call.  Calls the zygote itself
+ *            needs are not in it.  No listener alive: ENOSYS, still denied.
+ *   single   loaded by each child on top: rule ALLOW → allow; KILL, ERRNO and
+ *            THREAD → allow here where `notify` has them (that one decides),
+ *            else kill or errno; anything unknown → ENOSYS.
+ *   forking  the same, for runs with processes > 1: the supervisor's answer to
+ *            a new process (rule THREAD) is what differs, continue for errno.
  *   plain    `single` and plain_forking for hosts without listeners: KILL
  *            kills, ERRNO refuses, no names.
  */
@@ -37,21 +38,42 @@ typedef enum {
     SBX_RULE_ALLOW,
     SBX_RULE_ERRNO,         /* the program goes on; named in usage.refused */
     SBX_RULE_KILL,          /* seccomp_violation */
-    SBX_RULE_THREAD,        /* clone: CLONE_THREAD only, else as ERRNO; in
-                               `forking` any clone without CLONE_NEW* */
+    SBX_RULE_THREAD,        /* a new process: as ERRNO, or allowed in forking
+                               runs; clone's argument rows let threads pass */
     SBX_RULE_ENOSYS         /* quietly not there: clone3, io_uring_setup … */
 } sbx_rule_t;
 
 typedef struct {
     const char *name;       /* libseccomp's */
     sbx_rule_t rule;
-    int errnum;             /* of ERRNO */
+    int errnum;             /* of ERRNO and THREAD */
     int zygote;             /* 1: the zygote needs it itself: not in `notify` */
     const char *reason;
 } sbx_syscall_t;
 
 /* Ends with name NULL. */
 extern const sbx_syscall_t sbx_syscalls[];
+
+typedef enum { SBX_ARG_IS, SBX_ARG_HAS } sbx_arg_test_t;
+
+/*
+ * What a call's argument changes: where it is `value` (IS) or has one of its
+ * bits (HAS), this rule holds in place of the call's own.  Only the low 32 bits
+ * count, as the kernel sees them in all these calls.  The filters decide these
+ * rows themselves, so the listener never hears of them.
+ */
+typedef struct {
+    const char *name;
+    unsigned arg;           /* 0 .. 5 */
+    sbx_arg_test_t test;
+    uint32_t value;
+    sbx_rule_t rule;        /* ALLOW, ERRNO or KILL */
+    int errnum;
+    const char *reason;
+} sbx_syscall_arg_t;
+
+/* Ends with name NULL. */
+extern const sbx_syscall_arg_t sbx_syscall_args[];
 
 /* The row of a call by its number on this machine, or NULL.  name: resolved
  * even without a row; caller's buffer.  Runs in: supervisor (libseccomp). */

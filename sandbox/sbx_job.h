@@ -61,8 +61,8 @@ typedef struct {
 void sbx_job_init(sbx_job_t *job);
 
 /*
- * Appends to an array of the job (grown on the heap).  Return 0, or -1 when
- * there is no memory or the bound above is reached.
+ * Appends to an array of the job (grown on the heap).  Return 0, or -1 with
+ * errno ENOMEM, or E2BIG when the bound above is reached.
  */
 int sbx_job_add_arg(sbx_job_t *job, sbx_str_t arg);
 int sbx_job_add_env(sbx_job_t *job, sbx_str_t env);
@@ -81,6 +81,12 @@ void sbx_job_clear(sbx_job_t *job);
 const char *sbx_path_check(sbx_str_t path);
 const char *sbx_name_check(sbx_str_t name);
 const char *sbx_env_check(sbx_str_t env);
+
+/*
+ * Index of the first extra file that would land on the main file, on an earlier
+ * file or on a directory that another file needs; -1: none.
+ */
+int sbx_job_clash(const sbx_job_t *job);
 
 /*
  * "py", "python3" → "python"; "js", "javascript", "nodejs" → "node"; any other

@@ -1,8 +1,8 @@
 /*
  * sbx_json.h: JSON at the edges: request body → job, verdict → answer.
- * Both the module and deer-flow use it.  json-c builds and prints; what it does
- * not refuse (duplicate keys, control characters, depth, bad UTF-8, trailing
- * bytes) is checked here first.
+ * Both the module and deer-flow use it.  json-c parses; what it does not refuse
+ * (duplicate keys, control characters, depth, bad UTF-8, trailing bytes) is
+ * checked here first.  Answers are written directly: one pass, one copy.
  */
 
 #ifndef SBX_JSON_H
@@ -23,7 +23,7 @@ typedef struct {
     uint64_t wanted[SBX_LIMIT_COUNT];   /* as the request asked */
     unsigned asked:SBX_LIMIT_COUNT;     /* bit per limit: the request has it */
     struct json_object *root;           /* keeps the strings alive */
-    char *decoded;                      /* base64 contents */
+    char *decoded;                      /* base64 contents, env entries */
 } sbx_request_t;
 
 /*
@@ -36,9 +36,10 @@ const char *sbx_json_check(const char *text, size_t len, char *why,
 /*
  * Parses the native request.  language: the location's, or "" for `any`,
  * which makes the key required.  Unknown keys, wrong types, contradictory
- * fields: -1 with why naming the field.  Limits are parsed, not compared with
- * ceilings: the caller does that.  The caller frees with sbx_request_clear,
- * also after -1.
+ * fields: -1 with why naming the field, and errno 0; no memory: -1 and ENOMEM.
+ * Limits are parsed, not compared with ceilings: the caller does that.  The job
+ * gets one case, of id 0.  The caller frees with sbx_request_clear, also after
+ * -1.
  */
 int sbx_request_parse(sbx_request_t *req, const char *text, size_t len,
     sbx_str_t language, char *why, size_t size);
@@ -51,7 +52,11 @@ void sbx_request_clear(sbx_request_t *req);
 char *sbx_verdict_json(const sbx_verdict_t *v, sbx_encoding_t encoding,
     size_t *len);
 
-/* The job as sandbox_dry_run answers it.  base_bytes: 0 if not measured. */
+/*
+ * The job as sandbox_dry_run answers it: {"dry_run":true}, then the request's
+ * own keys, "limits" as in an answer, "memory_mode", "proc", "allow_missing".
+ * base_bytes: 0 if not measured.
+ */
 char *sbx_job_json(const sbx_job_t *job, uint64_t base_bytes, size_t *len);
 
 #endif

@@ -39,6 +39,18 @@ typedef enum {
     SBX_HOOK_BUS
 } sbx_hook_event_t;
 
+/*
+ * One forked process of the run.  What a process holds goes with it when it
+ * ends, whether or not it freed it, so each has its own sum to take back.
+ */
+#define SBX_PAGE_CELLS      128
+
+typedef struct {
+    uint32_t pid;               /* in the run's pid namespace; 0: free */
+    uint32_t reserved;
+    int64_t live;               /* this process's part of live, >= 0 */
+} sbx_page_cell_t;
+
 typedef struct {
     /* supervisor's, before the hand-over */
     uint32_t magic;
@@ -62,8 +74,18 @@ typedef struct {
     uint64_t fault_ip;
     uint64_t fault_error;       /* x86 page-fault error code; bit 1: write,
                                    bit 4: instruction fetch */
-    uint64_t region_lo, region_hi;  /* nearest counted mapping below */
+    uint64_t region_lo, region_hi;  /* nearest writable mapping below the
+                                       fault, or the stack's; 0, 0: none, or
+                                       not known */
+    uint32_t owner;             /* pid of the first process on this page: the
+                                   run; when a forked process is refused in
+                                   KILL mode, the hook ends this one too, by
+                                   SIGKILL */
+    uint32_t files_refused;     /* calls that failed with EMFILE */
+    sbx_page_cell_t cells[SBX_PAGE_CELLS];
 } sbx_page_t;
+
+_Static_assert(sizeof(sbx_page_t) <= SBX_PAGE_SIZE, "one page");
 
 /* Exit code of a run the hook ended (A62); the wait status alone is no proof. */
 #define SBX_HOOK_EXIT   128

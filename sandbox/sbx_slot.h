@@ -37,6 +37,10 @@ typedef struct {
     sbx_cgroup_t cgroup;
     uint64_t disk_bytes;    /* of the tmpfs now mounted */
     int proc_empty;
+    unsigned pending;       /* requests the init has not answered yet */
+    uint32_t missing;       /* sbx_layer_t: what this slot could not have;
+                               complete when sbx_slot_ready said 1 once */
+    int pids_vary;          /* 1: the next pid could not be set to 2 */
 } sbx_slot_t;
 
 typedef struct {
@@ -54,7 +58,10 @@ int sbx_slot_open(sbx_slot_t *slot, int index, const sbx_root_t *root,
     const sbx_cgroup_host_t *cgroups, int cell_privileged, int userns,
     const sbx_slot_setup_t *setup, sbx_err_t *err);
 
-/* Asks the init to clean and set up for the next run; also resets the page. */
+/*
+ * Asks the init to clean and set up for the next run.  The run's first process
+ * must have been reaped (it is the supervisor's child, not the init's).
+ */
 int sbx_slot_reset(sbx_slot_t *slot, const sbx_slot_setup_t *setup,
     sbx_err_t *err);
 
@@ -65,10 +72,19 @@ int sbx_slot_reset(sbx_slot_t *slot, const sbx_slot_setup_t *setup,
 int sbx_slot_adjust(sbx_slot_t *slot, const sbx_slot_setup_t *setup,
     sbx_err_t *err);
 
-/* ctl_fd is readable: 1 open/reset/adjust is done, 0 not yet, -1 it failed. */
+/*
+ * ctl_fd is readable: 1 all that was asked for is done, 0 not yet, -1 it failed
+ * and the slot is lost.  The page is cleared here, after a reset: before it,
+ * what the run left behind could still write there.
+ */
 int sbx_slot_ready(sbx_slot_t *slot, sbx_err_t *err);
 
-/* Kills the init (and so everything in the slot), reaps it, removes the cgroup. */
+/*
+ * Kills the init and so everything in the slot.  Never waits: the kernel shows
+ * an init's end only after that of the last process of its namespace, which the
+ * caller may still have to reap.  Init and cgroup go now or, if that is too
+ * early, in a later call of any function here.
+ */
 void sbx_slot_close(sbx_slot_t *slot);
 
 /* The init itself: argv[1] is SBX_SLOT_INIT.  Runs in: slot init. */

@@ -1,0 +1,145 @@
+/*
+ * sbx_lua_private.h: what the files below lua/ share.
+ *
+ * Included by nobody outside lua/, because lua_State must not leak into the
+ * module: nginx may carry a second Lua (LuaJIT) with the same symbol names.
+ *
+ * All functions here run in a worker (or in the master while it reads the
+ * configuration).  Those that take a lua_State may raise a Lua error, and so
+ * run only below sbx_lua_protect().
+ */
+
+#ifndef SBX_LUA_PRIVATE_H
+#define SBX_LUA_PRIVATE_H
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "sbx_json_text.h"
+#include "sbx_lua.h"
+
+#define SBX_LUA_FILE_MAX    (1u << 20)  /* text of a policy */
+#define SBX_LUA_STEP        100         /* instructions between two checks */
+#define SBX_LUA_STEP_FINE   10          /* the same, once strings are long */
+#define SBX_LUA_CHUNK       "policy"    /* name in Lua's own messages */
+
+typedef enum {
+    SBX_LUA_ALIVE = 0,
+    SBX_LUA_SPENT_INSTRUCTIONS,
+    SBX_LUA_SPENT_TIME
+} sbx_lua_spent_t;
+
+typedef struct {
+    uint64_t used, cap;         /* bytes Lua holds, and may hold */
+    uint64_t budget;            /* instructions left */
+    lua_State *running;         /* NULL: no call is under way */
+    uint64_t pending;           /* metered by C functions, not yet charged */
+    int64_t half_ns;            /* of the time a call may take */
+    int64_t deadline_ns;        /* CLOCK_MONOTONIC: end of the first half */
+    int64_t cpu_end_ns;         /* CLOCK_THREAD_CPUTIME_ID: of the second;
+                                   0: still in the first */
+    int step;                   /* of the count hook now */
+    sbx_lua_spent_t spent;
+    int spent_line;             /* of the policy, 0: not known */
+    unsigned refused:1;         /* an allocation was, at least once */
+    unsigned broken:1;          /* the call was cut short */
+} sbx_lua_bound_t;
+
+typedef enum {
+    SBX_LUA_LIMITS = 0,
+    SBX_LUA_RESPONSE,
+    SBX_LUA_FUNCTIONS
+} sbx_lua_function_t;
+
+extern const char *const sbx_lua_functions[SBX_LUA_FUNCTIONS];
+
+struct sbx_policy_s {
+    char *path;
+    char *text;
+    size_t len;
+    sbx_policy_bounds_t bounds;
+    lua_State *L;               /* NULL: made again at the next call */
+    sbx_lua_bound_t bound;
+    sbx_json_out_t json;        /* here, so that no Lua error leaks it */
+    unsigned has;               /* bit per sbx_lua_function_t */
+};
+
+/* Registry keys: the address is the key, the name is for the reader. */
+typedef enum {
+    SBX_LUA_KEY_LIBRARY = 0,    /* name → function or read-only table */
+    SBX_LUA_KEY_CHUNK,          /* main function; its upvalue 1 is _ENV */
+    SBX_LUA_KEY_ENV_META,       /* metatable of each call's fresh _ENV */
+    SBX_LUA_KEY_TABLE,          /* what the policy file returned */
+    SBX_LUA_KEY_VIEW,           /* first of one metatable per view */
+    SBX_LUA_KEY_COUNT = SBX_LUA_KEY_VIEW + 8
+} sbx_lua_key_t;
+
+void sbx_lua_push_key(lua_State *L, int key);
+void sbx_lua_set_key(lua_State *L, int key);    /* pops the value */
+
+/* sbx_lua_bound.c */
+lua_State *sbx_lua_state_new(sbx_policy_t *policy);
+
+/*
+ * Calls fn(L) with a light userdata data as its only argument, in bounds.
+ * extra: bytes of input that the policy did not choose, for which the bounds
+ * grow.  Leaves the stack empty.  Returns 0, or -1 with "FILE:LINE: message".
+ */
+int sbx_lua_protect(sbx_policy_t *policy, lua_CFunction fn, void *data,
+    size_t extra, char *err, size_t size);
+
+/* After a call: closes a state that had better not serve another one. */
+void sbx_lua_settle(sbx_policy_t *policy);
+
+/* Charges n instructions for work a C function is about to do. */
+void sbx_lua_meter(lua_State *L, uint64_t n);
+
+sbx_policy_t *sbx_lua_policy(lua_State *L);
+
+/* sbx_lua_lib.c, sbx_lua_table.c, sbx_lua_match.c: the library */
+void sbx_lua_open_library(lua_State *L);
+extern const luaL_Reg sbx_lua_table_functions[];
+extern const luaL_Reg sbx_lua_match_functions[];
+
+/* sbx_lua_view.c: C's structs as tables; each pushes one value */
+typedef enum {
+    SBX_LUA_VIEW_VERDICT = 0,
+    SBX_LUA_VIEW_USAGE,
+    SBX_LUA_VIEW_LIMITS,
+    SBX_LUA_VIEW_TERMS,
+    SBX_LUA_VIEW_STREAMS,       /* truncated, replaced */
+    SBX_LUA_VIEW_VIOLATION,
+    SBX_LUA_VIEW_LIST,          /* an array, also when it is empty */
+    SBX_LUA_VIEWS
+} sbx_lua_view_t;
+
+void sbx_lua_open_views(lua_State *L);
+void sbx_lua_push_job(lua_State *L, const sbx_job_t *job,
+    const uint64_t ceilings[SBX_LIMIT_COUNT], const sbx_policy_request_t *req);
+void sbx_lua_push_request(lua_State *L, const sbx_policy_request_t *req);
+void sbx_lua_push_runtime(lua_State *L, const sbx_policy_runtime_t *runtime);
+void sbx_lua_push_verdict(lua_State *L, const sbx_verdict_t *v);
+
+/*
+ * NULL-terminated keys of a view in the order of the native answer, and the
+ * view that the table at index is, or -1 for the policy's own tables.
+ */
+const char *const *sbx_lua_view_keys(sbx_lua_view_t view);
+int sbx_lua_view_of(lua_State *L, int index);
+
+/* sbx_lua_json.c: appends the value at index to the policy's json text */
+void sbx_lua_json_value(lua_State *L, int index);
+int sbx_lua_json(lua_State *L);         /* json(value) → string */
+
+/* sbx_lua_result.c: what the functions returned, at the stack's top */
+typedef struct {
+    uint64_t limits[SBX_LIMIT_COUNT];
+    uint32_t factor_permille;
+} sbx_lua_limits_t;
+
+void sbx_lua_read_limits(lua_State *L, int index,
+    const uint64_t ceilings[SBX_LIMIT_COUNT], sbx_lua_limits_t *out);
+void sbx_lua_read_response(lua_State *L, int index,
+    sbx_policy_response_t *out);
+
+#endif

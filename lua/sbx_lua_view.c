@@ -1,0 +1,425 @@
+/*
+ * sbx_lua_view.c: jobs, requests, runtimes and verdicts as Lua tables.
+ *
+ * Runs in the worker, below sbx_lua_protect().  Copies everything, so a policy
+ * may change a table it was given without changing the job; what it wants, it
+ * returns.  Tables that are part of the native answer carry a mark (their
+ * metatable), by which the JSON encoder knows their keys and the order.
+ */
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "sbx_lua_private.h"
+
+
+static const char *const verdict_keys[] = {
+    "status", "output", "stderr", "exit_code", "signal", "returncode", "error",
+    "reason", "usage", "limits", "truncated", "replaced", "violation", NULL
+};
+
+static const char *const usage_keys[] = {
+    "wall_ms", "cpu_ms", "queue_ms", "memory_bytes", "memory_source",
+    "processes", "refused", NULL
+};
+
+static const char *const terms_keys[] = {
+    "base", "code", "wanted", "factor", NULL
+};
+
+static const char *const streams_keys[] = {
+    "output", "stderr", NULL
+};
+
+static const char *const violation_keys[] = {
+    "violation_type", "violation_class", "address", "allocated_region",
+    "timestamp", "requested_bytes", "limit_bytes", "live_bytes", "source",
+    "syscall", "number", NULL
+};
+
+static const char *const no_keys[] = {
+    NULL
+};
+
+/* filled from the table of limits, so a new limit appears here by itself */
+static const char *limits_keys[SBX_LIMIT_COUNT + 2];
+
+static const char *const *const views[SBX_LUA_VIEWS] = {
+    [SBX_LUA_VIEW_VERDICT] = verdict_keys,
+    [SBX_LUA_VIEW_USAGE] = usage_keys,
+    [SBX_LUA_VIEW_LIMITS] = limits_keys,
+    [SBX_LUA_VIEW_TERMS] = terms_keys,
+    [SBX_LUA_VIEW_STREAMS] = streams_keys,
+    [SBX_LUA_VIEW_VIOLATION] = violation_keys,
+    [SBX_LUA_VIEW_LIST] = no_keys,
+};
+
+
+const char *const *
+sbx_lua_view_keys(sbx_lua_view_t view)
+{
+    return views[view];
+}
+
+
+void
+sbx_lua_open_views(lua_State *L)
+{
+    int i;
+
+    for (i = 0; i < SBX_LIMIT_COUNT; i++) {
+        limits_keys[i] = sbx_limits[i].name;
+    }
+
+    limits_keys[SBX_LIMIT_COUNT] = "memory_terms";
+
+    for (i = 0; i < SBX_LUA_VIEWS; i++) {
+        lua_createtable(L, 1, 1);
+        lua_pushinteger(L, i);
+        lua_rawseti(L, -2, 1);
+        lua_pushboolean(L, 0);
+        lua_setfield(L, -2, "__metatable");
+        sbx_lua_set_key(L, SBX_LUA_KEY_VIEW + i);
+    }
+}
+
+
+int
+sbx_lua_view_of(lua_State *L, int index)
+{
+    int i, found = -1;
+
+    if (!lua_getmetatable(L, index)) {
+        return -1;
+    }
+
+    for (i = 0; i < SBX_LUA_VIEWS && found < 0; i++) {
+        sbx_lua_push_key(L, SBX_LUA_KEY_VIEW + i);
+
+        if (lua_rawequal(L, -1, -2)) {
+            found = i;
+        }
+
+        lua_pop(L, 1);
+    }
+
+    lua_pop(L, 1);
+    return found;
+}
+
+
+static void
+push_view(lua_State *L, sbx_lua_view_t view, int size)
+{
+    lua_createtable(L, view == SBX_LUA_VIEW_LIST ? size : 0,
+                    view == SBX_LUA_VIEW_LIST ? 0 : size);
+    sbx_lua_push_key(L, SBX_LUA_KEY_VIEW + view);
+    lua_setmetatable(L, -2);
+}
+
+
+static void
+set_str(lua_State *L, const char *key, sbx_str_t value)
+{
+    lua_pushlstring(L, value.len ? value.data : "", value.len);
+    lua_setfield(L, -2, key);
+}
+
+
+/* "" is what C's structs say for null */
+static void
+set_text(lua_State *L, const char *key, const char *value)
+{
+    if (*value != '\0') {
+        lua_pushstring(L, value);
+        lua_setfield(L, -2, key);
+    }
+}
+
+
+static void
+set_int(lua_State *L, const char *key, uint64_t value)
+{
+    lua_pushinteger(L, (lua_Integer) value);
+    lua_setfield(L, -2, key);
+}
+
+
+static void
+set_bool(lua_State *L, const char *key, int value)
+{
+    lua_pushboolean(L, value);
+    lua_setfield(L, -2, key);
+}
+
+
+static void
+set_ms(lua_State *L, const char *key, uint64_t us)
+{
+    lua_pushnumber(L, (lua_Number) us / 1000);
+    lua_setfield(L, -2, key);
+}
+
+
+/* A cpu_time of 0 means "as timeout": policies should not have to know. */
+static void
+push_limits(lua_State *L, const uint64_t limits[SBX_LIMIT_COUNT])
+{
+    int i;
+    uint64_t value;
+
+    push_view(L, SBX_LUA_VIEW_LIMITS, SBX_LIMIT_COUNT + 1);
+
+    for (i = 0; i < SBX_LIMIT_COUNT; i++) {
+        value = limits[i];
+
+        if (i == SBX_LIMIT_CPU_TIME && value == 0) {
+            value = limits[SBX_LIMIT_TIMEOUT];
+        }
+
+        set_int(L, sbx_limits[i].name, value);
+    }
+}
+
+
+void
+sbx_lua_push_request(lua_State *L, const sbx_policy_request_t *req)
+{
+    size_t i;
+
+    lua_createtable(L, 0, 5);
+    set_str(L, "method", req->method);
+    set_str(L, "uri", req->uri);
+    set_str(L, "args", req->query);
+    set_str(L, "remote_addr", req->remote_addr);
+
+    lua_createtable(L, 0, (int) req->nheaders);
+
+    for (i = 0; i < req->nheaders; i++) {
+        lua_pushlstring(L, req->headers[i].key.data, req->headers[i].key.len);
+        lua_pushlstring(L, req->headers[i].value.data,
+                        req->headers[i].value.len);
+        lua_rawset(L, -3);
+    }
+
+    lua_setfield(L, -2, "headers");
+}
+
+
+void
+sbx_lua_push_job(lua_State *L, const sbx_job_t *job,
+    const uint64_t ceilings[SBX_LIMIT_COUNT], const sbx_policy_request_t *req)
+{
+    size_t i;
+    uint64_t input = 0;
+
+    for (i = 0; i < job->ncases; i++) {
+        input += job->cases[i].input.len;
+    }
+
+    lua_createtable(L, 0, 8);
+    set_str(L, "language", job->language);
+    set_str(L, "name", job->name);
+    set_int(L, "code_bytes", job->code.len);
+    set_int(L, "stdin_bytes", input);
+    set_int(L, "nargs", job->nargs);
+
+    push_limits(L, job->limits);
+    lua_setfield(L, -2, "limits");
+
+    push_limits(L, ceilings);
+    lua_setfield(L, -2, "ceilings");
+
+    sbx_lua_push_request(L, req);
+    lua_setfield(L, -2, "request");
+}
+
+
+void
+sbx_lua_push_runtime(lua_State *L, const sbx_policy_runtime_t *runtime)
+{
+    lua_createtable(L, 0, 3);
+    set_str(L, "name", runtime->name);
+
+    /* not measured yet: nil, so that a policy cannot take 0 for a fact */
+    if (runtime->base_bytes != 0) {
+        set_int(L, "base", runtime->base_bytes);
+    }
+
+    if (runtime->floor_bytes != 0) {
+        set_int(L, "floor", runtime->floor_bytes);
+    }
+}
+
+
+static void
+push_usage(lua_State *L, const sbx_verdict_t *v)
+{
+    unsigned i;
+
+    push_view(L, SBX_LUA_VIEW_USAGE, 7);
+    set_ms(L, "wall_ms", v->wall_us);
+    set_ms(L, "cpu_ms", v->cpu_us);
+    set_ms(L, "queue_ms", v->queue_us);
+    set_int(L, "memory_bytes", v->memory_bytes);
+    set_text(L, "memory_source", sbx_source_name(v->memory_source));
+    set_int(L, "processes", v->processes);
+
+    push_view(L, SBX_LUA_VIEW_LIST, (int) v->nrefused);
+
+    for (i = 0; i < v->nrefused; i++) {
+        lua_pushstring(L, v->refused[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+
+    lua_setfield(L, -2, "refused");
+}
+
+
+static void
+push_verdict_limits(lua_State *L, const sbx_verdict_t *v)
+{
+    push_limits(L, v->limits);
+
+    push_view(L, SBX_LUA_VIEW_TERMS, 4);
+    set_int(L, "base", v->base_bytes);
+    set_int(L, "code", v->code_bytes);
+    set_int(L, "wanted", v->limits[SBX_LIMIT_MEMORY]);
+    lua_pushnumber(L, (lua_Number) v->factor_permille / 1000);
+    lua_setfield(L, -2, "factor");
+
+    lua_setfield(L, -2, "memory_terms");
+}
+
+
+static void
+push_streams(lua_State *L, int output, int errout)
+{
+    push_view(L, SBX_LUA_VIEW_STREAMS, 2);
+    set_bool(L, "output", output);
+    set_bool(L, "stderr", errout);
+}
+
+
+static const char *
+violation_class(sbx_violation_type_t type)
+{
+    switch (type) {
+
+    case SBX_VIOLATION_ALLOC_LIMIT:
+        return "MEMORY_EXCEEDED";
+
+    case SBX_VIOLATION_SYSCALL:
+        return "SECCOMP_VIOLATION";
+
+    default:
+        return "MEMORY_VIOLATION";
+    }
+}
+
+
+static void
+push_violation(lua_State *L, const sbx_violation_t *violation)
+{
+    char text[64];
+    time_t seconds;
+    struct tm tm;
+
+    push_view(L, SBX_LUA_VIEW_VIOLATION, 11);
+    set_text(L, "violation_type", sbx_violation_name(violation->type));
+    set_text(L, "violation_class", violation_class(violation->type));
+
+    if (violation->address != 0) {
+        snprintf(text, sizeof(text), "0x%llx",
+                 (unsigned long long) violation->address);
+        set_text(L, "address", text);
+    }
+
+    if (violation->region_hi != 0) {
+        snprintf(text, sizeof(text), "0x%llx-0x%llx",
+                 (unsigned long long) violation->region_lo,
+                 (unsigned long long) violation->region_hi);
+        set_text(L, "allocated_region", text);
+    }
+
+    seconds = (time_t) (violation->timestamp_ms / 1000);
+    gmtime_r(&seconds, &tm);
+    snprintf(text, sizeof(text), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
+             tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
+             tm.tm_min, tm.tm_sec, (int) (violation->timestamp_ms % 1000));
+    set_text(L, "timestamp", text);
+
+    if (violation->type == SBX_VIOLATION_ALLOC_LIMIT) {
+        set_int(L, "requested_bytes", violation->requested_bytes);
+        set_int(L, "limit_bytes", violation->limit_bytes);
+        set_int(L, "live_bytes", violation->live_bytes);
+    }
+
+    set_text(L, "source", sbx_source_name(violation->source));
+    set_text(L, "syscall", violation->syscall);
+
+    if (violation->number >= 0) {
+        set_int(L, "number", (uint64_t) violation->number);
+    }
+}
+
+
+/* "SIGABRT", as the native answer says it */
+static void
+set_signal(lua_State *L, int sig)
+{
+    const char *name;
+
+    if (sig == 0) {
+        return;
+    }
+
+    name = sigabbrev_np(sig);
+
+    if (name != NULL) {
+        lua_pushfstring(L, "SIG%s", name);
+    } else {
+        lua_pushfstring(L, "SIG%d", sig);
+    }
+
+    lua_setfield(L, -2, "signal");
+}
+
+
+void
+sbx_lua_push_verdict(lua_State *L, const sbx_verdict_t *v)
+{
+    push_view(L, SBX_LUA_VIEW_VERDICT, 14);
+    set_text(L, "status", sbx_status_name(v->status));
+    set_str(L, "output", v->output);
+    set_str(L, "stderr", v->errout);
+
+    if (v->exit_code >= 0) {
+        set_int(L, "exit_code", (uint64_t) v->exit_code);
+    }
+
+    set_signal(L, v->signal);
+    set_int(L, "returncode", (uint64_t) sbx_verdict_returncode(v));
+    set_text(L, "error", v->error);
+    set_text(L, "reason", sbx_reason_name(v->reason));
+    set_int(L, "http", (uint64_t) sbx_verdict_http(v));
+
+    push_usage(L, v);
+    lua_setfield(L, -2, "usage");
+
+    push_verdict_limits(L, v);
+    lua_setfield(L, -2, "limits");
+
+    push_streams(L, v->output_truncated, v->errout_truncated);
+    lua_setfield(L, -2, "truncated");
+
+    push_streams(L, !sbx_utf8_valid(v->output),
+                 !sbx_utf8_valid(v->errout));
+    lua_setfield(L, -2, "replaced");
+
+    if (v->violation.type != SBX_VIOLATION_NONE) {
+        push_violation(L, &v->violation);
+        lua_setfield(L, -2, "violation");
+    }
+}

@@ -1,0 +1,688 @@
+/*
+ * ngx_http_sandbox_directives.c: one setter per directive.
+ *
+ * Runs in the master while it reads the configuration.  A setter says what is
+ * wrong with its own words and leaves file and line to nginx; what depends on
+ * later lines (which languages exist) is remembered with its place and checked
+ * at the end of http{}.
+ */
+
+#include "ngx_http_sandbox.h"
+
+#include <openssl/evp.h>
+
+
+/* rows of the supervisor's table that the built-in runtimes take */
+#define NGX_HTTP_SANDBOX_BUILT_IN  2
+
+#define NGX_HTTP_SANDBOX_CODE_MAX  (64 << 20)
+
+
+static ngx_int_t ngx_http_sandbox_read_code(ngx_conf_t *cf, ngx_str_t *file,
+    ngx_str_t *text);
+static char *ngx_http_sandbox_check_runtime(ngx_conf_t *cf,
+    ngx_http_sandbox_main_conf_t *smcf, ngx_str_t *name);
+static ngx_int_t ngx_http_sandbox_check_executable(ngx_conf_t *cf,
+    ngx_str_t *path);
+static char *ngx_http_sandbox_number(ngx_conf_t *cf, ngx_command_t *cmd,
+    ngx_int_t min, ngx_int_t max, ngx_uint_t automatic, ngx_uint_t *number);
+
+
+static ngx_str_t  ngx_http_sandbox_built_in[NGX_HTTP_SANDBOX_BUILT_IN] = {
+    ngx_string("python"),
+    ngx_string("node")
+};
+
+
+char *
+ngx_http_sandbox(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_sandbox_loc_conf_t *slcf = conf;
+
+    ngx_url_t                      u;
+    ngx_str_t                     *value;
+    sbx_str_t                      language;
+    ngx_http_core_loc_conf_t      *clcf;
+    ngx_http_sandbox_main_conf_t  *smcf;
+
+    if (slcf->language.data) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (ngx_strcmp(value[1].data, "off") == 0) {
+        ngx_str_set(&slcf->language, "");
+        return NGX_CONF_OK;
+    }
+
+    if (value[1].len == 0) {
+        return "needs a language";
+    }
+
+    language = sbx_language_canonical((sbx_str_t) { (char *) value[1].data,
+                                                    value[1].len });
+    slcf->language.data = (u_char *) language.data;
+    slcf->language.len = language.len;
+
+    if (ngx_strcmp(value[1].data, NGX_HTTP_SANDBOX_ANY) != 0
+        && ngx_http_sandbox_use(cf, &slcf->language, "sandbox") != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    slcf->file = cf->conf_file->file.name.data;
+    slcf->line = cf->conf_file->line;
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+    clcf->handler = ngx_http_sandbox_handler;
+
+    smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_sandbox_module);
+
+    if (smcf->upstream) {
+        return NGX_CONF_OK;
+    }
+
+    /* a name only: the address exists once the supervisor is started */
+
+    ngx_memzero(&u, sizeof(ngx_url_t));
+    ngx_str_set(&u.url, "unix:sandbox");
+    u.no_resolve = 1;
+
+    smcf->upstream = ngx_http_upstream_add(cf, &u, 0);
+    if (smcf->upstream == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    smcf->upstream->peer.init_upstream = ngx_http_sandbox_peer_init_upstream;
+
+    return NGX_CONF_OK;
+}
+
+
+char *
+ngx_http_sandbox_code(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_sandbox_loc_conf_t *slcf = conf;
+
+    u_char      *p;
+    ngx_str_t   *value, file;
+    const char  *why;
+
+    if (slcf->code_name.data) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    file = value[1];
+
+    if (ngx_conf_full_name(cf->cycle, &file, 1) != NGX_OK
+        || ngx_http_sandbox_read_code(cf, &file, &slcf->code) != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    if (slcf->code.len == 0) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "\"%V\" is empty", &file);
+        return NGX_CONF_ERROR;
+    }
+
+    p = file.data + file.len;
+    while (p > file.data && p[-1] != '/') {
+        p--;
+    }
+
+    slcf->code_name.data = p;
+    slcf->code_name.len = file.data + file.len - p;
+
+    why = sbx_name_check((sbx_str_t) { (char *) p, slcf->code_name.len });
+    if (why) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "name of \"%V\": %s", &file,
+                           why);
+        return NGX_CONF_ERROR;
+    }
+
+    if (EVP_Digest(slcf->code.data, slcf->code.len, slcf->code_sha256, NULL,
+                   EVP_sha256(), NULL)
+        != 1)
+    {
+        return "cannot compute SHA-256";
+    }
+
+    slcf->file = cf->conf_file->file.name.data;
+    slcf->line = cf->conf_file->line;
+
+    return NGX_CONF_OK;
+}
+
+
+static ngx_int_t
+ngx_http_sandbox_read_code(ngx_conf_t *cf, ngx_str_t *file, ngx_str_t *text)
+{
+    off_t            size;
+    ssize_t          n;
+    ngx_fd_t         fd;
+    ngx_int_t        rc;
+    ngx_file_info_t  fi;
+
+    rc = NGX_ERROR;
+
+    fd = ngx_open_file(file->data, NGX_FILE_RDONLY, NGX_FILE_OPEN, 0);
+    if (fd == NGX_INVALID_FILE) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, ngx_errno,
+                           ngx_open_file_n " \"%V\" failed", file);
+        return NGX_ERROR;
+    }
+
+    if (ngx_fd_info(fd, &fi) == NGX_FILE_ERROR) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, ngx_errno,
+                           ngx_fd_info_n " \"%V\" failed", file);
+        goto done;
+    }
+
+    size = ngx_file_size(&fi);
+
+    if (!ngx_is_file(&fi) || size > NGX_HTTP_SANDBOX_CODE_MAX) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" is not a regular file of at most %d bytes",
+                           file, NGX_HTTP_SANDBOX_CODE_MAX);
+        goto done;
+    }
+
+    text->data = ngx_pnalloc(cf->pool, size ? size : 1);
+    if (text->data == NULL) {
+        goto done;
+    }
+
+    for (text->len = 0; text->len < (size_t) size; text->len += n) {
+        n = ngx_read_fd(fd, text->data + text->len, size - text->len);
+        if (n <= 0) {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, n ? ngx_errno : 0,
+                               ngx_read_fd_n " \"%V\" failed", file);
+            goto done;
+        }
+    }
+
+    rc = NGX_OK;
+
+done:
+
+    if (ngx_close_file(fd) == NGX_FILE_ERROR) {
+        ngx_conf_log_error(NGX_LOG_ALERT, cf, ngx_errno,
+                           ngx_close_file_n " \"%V\" failed", file);
+    }
+
+    return rc;
+}
+
+
+char *
+ngx_http_sandbox_runtime(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_sandbox_main_conf_t *smcf = conf;
+
+    char                        *rv;
+    ngx_str_t                   *value, *s;
+    ngx_uint_t                   i;
+    ngx_file_info_t              fi;
+    ngx_http_sandbox_runtime_t  *rt;
+
+    value = cf->args->elts;
+
+    rv = ngx_http_sandbox_check_runtime(cf, smcf, &value[1]);
+    if (rv != NGX_CONF_OK) {
+        return rv;
+    }
+
+    rt = ngx_array_push(&smcf->runtimes);
+    if (rt == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    rt->name = value[1];
+
+    if (ngx_array_init(&rt->command, cf->pool, 4, sizeof(ngx_str_t)) != NGX_OK
+        || ngx_array_init(&rt->binds, cf->pool, 4, sizeof(ngx_str_t)) != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    for (i = 2; i < cf->args->nelts; i++) {
+
+        if (ngx_strncmp(value[i].data, "bind=", 5) != 0) {
+            s = ngx_array_push(&rt->command);
+            if (s == NULL) {
+                return NGX_CONF_ERROR;
+            }
+
+            *s = value[i];
+            continue;
+        }
+
+        s = ngx_array_push(&rt->binds);
+        if (s == NULL) {
+            return NGX_CONF_ERROR;
+        }
+
+        s->data = value[i].data + 5;
+        s->len = value[i].len - 5;
+
+        if (s->len < 2 || s->data[0] != '/') {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "\"%V\" needs an absolute path", &value[i]);
+            return NGX_CONF_ERROR;
+        }
+
+        if (ngx_file_info(s->data, &fi) == NGX_FILE_ERROR) {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, ngx_errno,
+                               ngx_file_info_n " \"%V\" failed", s);
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    if (rt->command.nelts == 0) {
+        return "needs a command";
+    }
+
+    if (ngx_http_sandbox_check_executable(cf, rt->command.elts) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    return NGX_CONF_OK;
+}
+
+
+static char *
+ngx_http_sandbox_check_runtime(ngx_conf_t *cf,
+    ngx_http_sandbox_main_conf_t *smcf, ngx_str_t *name)
+{
+    u_char     c;
+    size_t     i;
+    sbx_str_t  text;
+
+    text.data = (char *) name->data;
+    text.len = name->len;
+
+    for (i = 0; i < name->len; i++) {
+        c = name->data[i];
+
+        if ((c < 'a' || c > 'z') && (c < '0' || c > '9')
+            && (i == 0 || (c != '-' && c != '_' && c != '.' && c != '+')))
+        {
+            break;
+        }
+    }
+
+    if (i == 0 || i < name->len
+        || name->len >= sizeof(((sbx_stats_runtime_t *) 0)->name))
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "runtime name \"%V\" is not made of up to 31 of "
+                           "a-z, 0-9, \"-\", \"_\", \".\", \"+\"", name);
+        return NGX_CONF_ERROR;
+    }
+
+    if (sbx_language_canonical(text).data != text.data
+        || ngx_strcmp(name->data, NGX_HTTP_SANDBOX_ANY) == 0
+        || ngx_strcmp(name->data, "off") == 0
+        || ngx_http_sandbox_find_language(smcf, text))
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "runtime name \"%V\" is taken", name);
+        return NGX_CONF_ERROR;
+    }
+
+    if (smcf->runtimes.nelts + NGX_HTTP_SANDBOX_BUILT_IN
+        == SBX_STATS_RUNTIMES)
+    {
+        return "has too many runtimes before it";
+    }
+
+    return NGX_CONF_OK;
+}
+
+
+static ngx_int_t
+ngx_http_sandbox_check_executable(ngx_conf_t *cf, ngx_str_t *path)
+{
+    ngx_file_info_t  fi;
+
+    if (path->data[0] != '/') {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "command \"%V\" needs an absolute path", path);
+        return NGX_ERROR;
+    }
+
+    if (ngx_file_info(path->data, &fi) == NGX_FILE_ERROR
+        || access((char *) path->data, X_OK) != 0)
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, ngx_errno,
+                           "command \"%V\" cannot be executed", path);
+        return NGX_ERROR;
+    }
+
+    if (!ngx_is_file(&fi)) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "command \"%V\" is no file",
+                           path);
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+char *
+ngx_http_sandbox_pass(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_sandbox_loc_conf_t *slcf = conf;
+
+    ngx_url_t   u;
+    ngx_str_t  *value;
+
+    if (slcf->upstream.upstream) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    ngx_memzero(&u, sizeof(ngx_url_t));
+    u.url = value[1];
+    u.no_resolve = 1;
+
+    slcf->upstream.upstream = ngx_http_upstream_add(cf, &u, 0);
+    if (slcf->upstream.upstream == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    /* frames are in host order and carry no credentials: one machine only */
+
+    if (u.family != AF_UNIX && (u.port || !u.no_port)) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" is neither \"unix:/path\" nor the name of "
+                           "an upstream block", &value[1]);
+        return NGX_CONF_ERROR;
+    }
+
+    return NGX_CONF_OK;
+}
+
+
+char *
+ngx_http_sandbox_policy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_sandbox_loc_conf_t *slcf = conf;
+
+    ngx_str_t  *value;
+
+    if (slcf->policy != NGX_CONF_UNSET_PTR) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (ngx_strcmp(value[1].data, "off") == 0) {
+        slcf->policy = NULL;
+        return NGX_CONF_OK;
+    }
+
+    slcf->policy = ngx_http_sandbox_policy_add(cf, &value[1]);
+
+    return slcf->policy ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+
+char *
+ngx_http_sandbox_allow_missing(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_sandbox_loc_conf_t *slcf = conf;
+
+    uint32_t    bit;
+    ngx_str_t  *value;
+    ngx_uint_t  i, layers;
+
+    if (slcf->allow_missing != NGX_CONF_UNSET_UINT) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    layers = 0;
+
+    if (cf->args->nelts == 2 && ngx_strcmp(value[1].data, "none") == 0) {
+        slcf->allow_missing = 0;
+        return NGX_CONF_OK;
+    }
+
+    for (i = 1; i < cf->args->nelts; i++) {
+        bit = sbx_layer_find((sbx_str_t) { (char *) value[i].data,
+                                           value[i].len });
+
+        if (!(bit & SBX_LAYERS_REQUIRED) || (layers & bit)) {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "layer \"%V\" is %s",
+                               &value[i],
+                               bit == 0 ? "not known"
+                               : (layers & bit) ? "named twice"
+                               : "used where it can be had, never required");
+            return NGX_CONF_ERROR;
+        }
+
+        layers |= bit;
+    }
+
+    slcf->allow_missing = layers;
+
+    return NGX_CONF_OK;
+}
+
+
+char *
+ngx_http_sandbox_slots(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_sandbox_main_conf_t *smcf = conf;
+
+    if (smcf->slots_set) {
+        return "is duplicate";
+    }
+
+    smcf->slots_set = 1;
+
+    return ngx_http_sandbox_number(cf, cmd, 1, 4096, 0, &smcf->slots);
+}
+
+
+char *
+ngx_http_sandbox_standby(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_sandbox_main_conf_t *smcf = conf;
+
+    if (smcf->standby_set) {
+        return "is duplicate";
+    }
+
+    smcf->standby_set = 1;
+
+    return ngx_http_sandbox_number(cf, cmd, 0, 4096, NGX_CONF_UNSET_UINT,
+                                   &smcf->standby);
+}
+
+
+static char *
+ngx_http_sandbox_number(ngx_conf_t *cf, ngx_command_t *cmd, ngx_int_t min,
+    ngx_int_t max, ngx_uint_t automatic, ngx_uint_t *number)
+{
+    ngx_int_t   n;
+    ngx_str_t  *value;
+
+    value = cf->args->elts;
+
+    if (ngx_strcmp(value[1].data, "auto") == 0) {
+        *number = automatic;
+        return NGX_CONF_OK;
+    }
+
+    n = ngx_atoi(value[1].data, value[1].len);
+
+    if (n == NGX_ERROR || n < min || n > max) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" takes \"auto\" or a number from %i to %i, "
+                           "not \"%V\"", &cmd->name, min, max, &value[1]);
+        return NGX_CONF_ERROR;
+    }
+
+    *number = n;
+
+    return NGX_CONF_OK;
+}
+
+
+char *
+ngx_http_sandbox_queue(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_sandbox_main_conf_t *smcf = conf;
+
+    ngx_int_t   n;
+    ngx_str_t  *value, s;
+
+    if (smcf->queue_set) {
+        return "is duplicate";
+    }
+
+    smcf->queue_set = 1;
+
+    value = cf->args->elts;
+
+    n = ngx_atoi(value[1].data, value[1].len);
+
+    if (n == NGX_ERROR || n > 65536) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"sandbox_queue\" takes a number up to 65536, "
+                           "not \"%V\"", &value[1]);
+        return NGX_CONF_ERROR;
+    }
+
+    smcf->queue = n;
+
+    if (cf->args->nelts == 2) {
+        return NGX_CONF_OK;
+    }
+
+    if (ngx_strncmp(value[2].data, "timeout=", 8) != 0) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "invalid parameter \"%V\"",
+                           &value[2]);
+        return NGX_CONF_ERROR;
+    }
+
+    s.data = value[2].data + 8;
+    s.len = value[2].len - 8;
+
+    n = ngx_parse_time(&s, 0);
+
+    if (n == NGX_ERROR || n == 0 || n > 3600000) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" is not a time up to 1h", &value[2]);
+        return NGX_CONF_ERROR;
+    }
+
+    smcf->queue_timeout = n;
+
+    return NGX_CONF_OK;
+}
+
+
+char *
+ngx_http_sandbox_command(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_sandbox_main_conf_t *smcf = conf;
+
+    ngx_str_t  *value;
+
+    if (smcf->command.data) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    smcf->command = value[1];
+
+    if (ngx_conf_full_name(cf->cycle, &smcf->command, 0) != NGX_OK
+        || ngx_http_sandbox_check_executable(cf, &smcf->command) != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    return NGX_CONF_OK;
+}
+
+
+ngx_int_t
+ngx_http_sandbox_use(ngx_conf_t *cf, ngx_str_t *language, const char *directive)
+{
+    ngx_http_sandbox_use_t        *use;
+    ngx_http_sandbox_main_conf_t  *smcf;
+
+    smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_sandbox_module);
+
+    use = ngx_array_push(&smcf->uses);
+    if (use == NULL) {
+        return NGX_ERROR;
+    }
+
+    use->language = *language;
+    use->directive = directive;
+    use->file = cf->conf_file->file.name.data;
+    use->line = cf->conf_file->line;
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_http_sandbox_check_uses(ngx_conf_t *cf, ngx_http_sandbox_main_conf_t *smcf)
+{
+    ngx_uint_t               i;
+    ngx_http_sandbox_use_t  *use;
+
+    use = smcf->uses.elts;
+
+    for (i = 0; i < smcf->uses.nelts; i++) {
+
+        if (ngx_http_sandbox_find_language(smcf,
+                (sbx_str_t) { (char *) use[i].language.data,
+                              use[i].language.len })
+            == NULL)
+        {
+            ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                          "unknown language \"%V\" in \"%s\" directive "
+                          "in %s:%ui", &use[i].language, use[i].directive,
+                          use[i].file, use[i].line);
+            return NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
+}
+
+
+ngx_str_t *
+ngx_http_sandbox_find_language(ngx_http_sandbox_main_conf_t *smcf,
+    sbx_str_t language)
+{
+    ngx_uint_t                   i;
+    ngx_str_t                   *name;
+    ngx_http_sandbox_runtime_t  *rt;
+
+    rt = smcf->runtimes.elts;
+
+    for (i = 0; i < NGX_HTTP_SANDBOX_BUILT_IN + smcf->runtimes.nelts; i++) {
+
+        name = (i < NGX_HTTP_SANDBOX_BUILT_IN)
+               ? &ngx_http_sandbox_built_in[i]
+               : &rt[i - NGX_HTTP_SANDBOX_BUILT_IN].name;
+
+        if (name->len == language.len
+            && ngx_memcmp(name->data, language.data, language.len) == 0)
+        {
+            return name;
+        }
+    }
+
+    return NULL;
+}

@@ -1,0 +1,287 @@
+/*
+ * sbx_conf.c: the supervisor's settings, from the JSON that nginx (or the
+ * command) passes, and defaults.  Runs in guard and command, before the cell.
+ */
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sbx_log.h"
+#include "sbx_super.h"
+
+#define QUEUE_DEFAULT       256
+#define QUEUE_MS_DEFAULT    30000
+
+
+static int
+file_exists(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+
+/* A companion: beside the binary (build tree), else where it is installed. */
+static void
+find_companion(const sbx_conf_t *conf, const char *name, char *path,
+    size_t size)
+{
+    size_t len;
+    const char *slash = strrchr(conf->self, '/');
+
+    len = slash ? (size_t) (slash - conf->self) : 0;
+
+    if (snprintf(path, size, "%.*s/%s", (int) len, conf->self, name)
+            < (int) size && file_exists(path))
+    {
+        return;
+    }
+
+    if (snprintf(path, size, "%.*s/../lib/deer-flow/%s", (int) len, conf->self,
+                 name) < (int) size && file_exists(path))
+    {
+        return;
+    }
+
+    path[0] = '\0';
+}
+
+
+static int
+find_self(sbx_conf_t *conf, sbx_err_t *err)
+{
+    ssize_t n = readlink("/proc/self/exe", conf->self, sizeof(conf->self) - 1);
+
+    if (n <= 0) {
+        return sbx_fail(err, SBX_STEP_CONFIG, errno, "readlink /proc/self/exe");
+    }
+
+    conf->self[n] = '\0';
+    find_companion(conf, "libsbx_preload.so", conf->preload,
+                   sizeof(conf->preload));
+    find_companion(conf, "deer-flow-python", conf->python_zygote,
+                   sizeof(conf->python_zygote));
+
+    if (conf->preload[0] == '\0') {
+        return sbx_fail(err, SBX_STEP_CONFIG, ENOENT, "libsbx_preload.so is "
+                        "neither beside %.100s nor in ../lib/deer-flow",
+                        conf->self);
+    }
+
+    return 0;
+}
+
+
+static char **
+copy_strings(struct json_object *array)
+{
+    char **list;
+    size_t i, n;
+
+    n = array ? json_object_array_length(array) : 0;
+    list = calloc(n + 1, sizeof(*list));
+
+    for (i = 0; list != NULL && i < n; i++) {
+        list[i] = strdup(json_object_get_string(
+                             json_object_array_get_idx(array, i)));
+    }
+
+    return list;
+}
+
+
+static void
+free_strings(char **list)
+{
+    size_t i;
+
+    for (i = 0; list != NULL && list[i] != NULL; i++) {
+        free(list[i]);
+    }
+
+    free(list);
+}
+
+
+static sbx_runtime_conf_t *
+runtime_slot(sbx_conf_t *conf, const char *name)
+{
+    unsigned i;
+
+    for (i = 0; i < conf->nruntimes; i++) {
+        if (strcmp(conf->runtimes[i].name, name) == 0) {
+            free_strings(conf->runtimes[i].cmd);
+            free_strings(conf->runtimes[i].binds);
+            return &conf->runtimes[i];
+        }
+    }
+
+    return conf->nruntimes < SBX_RUNTIMES_MAX
+           ? &conf->runtimes[conf->nruntimes++] : NULL;
+}
+
+
+static int
+add_runtime(sbx_conf_t *conf, struct json_object *o, sbx_err_t *err)
+{
+    const char *name;
+    sbx_runtime_conf_t *rt;
+    struct json_object *v, *cmd = NULL, *bind = NULL;
+
+    if (!json_object_object_get_ex(o, "name", &v)
+        || !json_object_object_get_ex(o, "command", &cmd)
+        || !json_object_is_type(cmd, json_type_array)
+        || json_object_array_length(cmd) == 0)
+    {
+        return sbx_fail(err, SBX_STEP_CONFIG, 0,
+                        "a runtime needs \"name\" and \"command\"");
+    }
+
+    (void) json_object_object_get_ex(o, "bind", &bind);
+    name = json_object_get_string(v);
+    rt = runtime_slot(conf, name);
+
+    if (rt == NULL) {
+        return sbx_fail(err, SBX_STEP_CONFIG, 0, "more than %d runtimes",
+                        SBX_RUNTIMES_MAX);
+    }
+
+    snprintf(rt->name, sizeof(rt->name), "%s", name);
+    rt->own = 1;
+    rt->cmd = copy_strings(cmd);
+    rt->binds = copy_strings(bind);
+
+    if (rt->cmd == NULL || rt->binds == NULL) {
+        return sbx_fail(err, SBX_STEP_CONFIG, ENOMEM, "runtime %s", name);
+    }
+
+    return 0;
+}
+
+
+static int
+add_builtin(sbx_conf_t *conf, const char *name, const char *path,
+    const char *option, sbx_err_t *err)
+{
+    int rc;
+    struct json_object *o, *cmd;
+
+    if (!file_exists(path)) {
+        return 0;
+    }
+
+    o = json_object_new_object();
+    cmd = json_object_new_array();
+    json_object_array_add(cmd, json_object_new_string(path));
+
+    if (option != NULL) {
+        json_object_array_add(cmd, json_object_new_string(option));
+    }
+
+    json_object_object_add(o, "name", json_object_new_string(name));
+    json_object_object_add(o, "command", cmd);
+    rc = add_runtime(conf, o, err);
+    json_object_put(o);
+
+    if (rc == 0) {
+        conf->runtimes[conf->nruntimes - 1].own = 0;
+    }
+
+    return rc;
+}
+
+
+static void
+read_u32(struct json_object *root, const char *key, uint32_t *value)
+{
+    struct json_object *v;
+
+    if (json_object_object_get_ex(root, key, &v)) {
+        *value = (uint32_t) json_object_get_int64(v);
+    }
+}
+
+
+static int
+read_json(sbx_conf_t *conf, const char *json, sbx_err_t *err)
+{
+    int rc = 0;
+    size_t i;
+    uint32_t level = (uint32_t) conf->log_level;
+    struct json_object *root, *v;
+
+    root = json_tokener_parse(json);
+
+    if (!json_object_is_type(root, json_type_object)) {
+        json_object_put(root);
+        return sbx_fail(err, SBX_STEP_CONFIG, 0, "--config is no JSON object");
+    }
+
+    read_u32(root, "slots", &conf->slots);
+    read_u32(root, "standby", &conf->standby);
+    read_u32(root, "queue", &conf->queue);
+    read_u32(root, "queue_ms", &conf->queue_ms);
+    read_u32(root, "peer_uid", &conf->peer_uid);
+    read_u32(root, "log_level", &level);
+    conf->log_level = (int) level;
+
+    if (json_object_object_get_ex(root, "log", &v)) {
+        snprintf(conf->log, sizeof(conf->log), "%s",
+                 json_object_get_string(v));
+    }
+
+    if (json_object_object_get_ex(root, "runtimes", &v)) {
+        for (i = 0; rc == 0 && i < json_object_array_length(v); i++) {
+            rc = add_runtime(conf, json_object_array_get_idx(v, i), err);
+        }
+    }
+
+    json_object_put(root);
+
+    return rc;
+}
+
+
+int
+sbx_conf_init(sbx_conf_t *conf, const char *json, sbx_err_t *err)
+{
+    memset(conf, 0, sizeof(*conf));
+    conf->listen_fd = conf->conn_fd = -1;
+    conf->lifeline_fd = conf->stats_fd = -1;
+    conf->standby = UINT32_MAX;
+    conf->queue = QUEUE_DEFAULT;
+    conf->queue_ms = QUEUE_MS_DEFAULT;
+    conf->peer_uid = UINT32_MAX;
+    conf->zygotes = 1;
+    conf->log_level = SBX_LOG_NOTICE;
+
+    if (find_self(conf, err) < 0
+        || add_builtin(conf, "python", "/usr/bin/python3", NULL, err) < 0
+        || add_builtin(conf, "node", "/usr/bin/node", "--no-warnings", err)
+           < 0)
+    {
+        return -1;
+    }
+
+    return json == NULL ? 0 : read_json(conf, json, err);
+}
+
+
+void
+sbx_conf_clear(sbx_conf_t *conf)
+{
+    unsigned i;
+
+    for (i = 0; i < conf->nruntimes; i++) {
+        free_strings(conf->runtimes[i].cmd);
+        free_strings(conf->runtimes[i].binds);
+    }
+
+    conf->nruntimes = 0;
+}

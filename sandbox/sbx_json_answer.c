@@ -1,0 +1,427 @@
+/*
+ * sbx_json_answer.c: verdict and job as the JSON that clients get.
+ *
+ * Runs in the worker and the command.  All keys are always there, in this
+ * order; what does not apply is null, so that a client never has to ask
+ * whether a key exists.
+ */
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "sbx_json.h"
+#include "sbx_json_text.h"
+#include "sbx_layer.h"
+
+
+/* Room for all that is not output; a guess that saves the first copies. */
+#define FIXED_BYTES  2048
+
+
+/* A number that is 0 when nobody knows it. */
+static void
+put_known(sbx_json_out_t *out, const char *key, uint64_t value)
+{
+    if (value == 0) {
+        sbx_json_null(out, key);
+
+    } else {
+        sbx_json_unsigned(out, key, value);
+    }
+}
+
+
+static void
+put_limits(sbx_json_out_t *out, const uint64_t limits[SBX_LIMIT_COUNT],
+    uint64_t base_bytes, uint64_t code_bytes, uint32_t factor_permille)
+{
+    int i, in_force;
+
+    /* No run is without a timeout: without one, no limits were in force. */
+
+    in_force = limits[SBX_LIMIT_TIMEOUT] != 0;
+
+    sbx_json_open(out, "limits", '{');
+
+    for (i = 0; i < SBX_LIMIT_COUNT; i++) {
+        if (in_force) {
+            sbx_json_unsigned(out, sbx_limits[i].name, limits[i]);
+
+        } else {
+            sbx_json_null(out, sbx_limits[i].name);
+        }
+    }
+
+    sbx_json_open(out, "memory_terms", '{');
+    put_known(out, "base", base_bytes);
+
+    if (in_force) {
+        sbx_json_unsigned(out, "code", code_bytes);
+        sbx_json_unsigned(out, "wanted", limits[SBX_LIMIT_MEMORY]);
+        sbx_json_thousandths(out, "factor", factor_permille);
+
+    } else {
+        sbx_json_null(out, "code");
+        sbx_json_null(out, "wanted");
+        sbx_json_null(out, "factor");
+    }
+
+    sbx_json_close(out, '}');
+    sbx_json_close(out, '}');
+}
+
+
+static void
+put_signal(sbx_json_out_t *out, int signal)
+{
+    char name[32];
+    const char *abbreviation;
+
+    if (signal == 0) {
+        sbx_json_null(out, "signal");
+        return;
+    }
+
+    abbreviation = sigabbrev_np(signal);
+
+    if (abbreviation != NULL) {
+        snprintf(name, sizeof(name), "SIG%s", abbreviation);
+
+    } else {
+        snprintf(name, sizeof(name), "SIG%d", signal);
+    }
+
+    sbx_json_name(out, "signal", name);
+}
+
+
+/* An internal error without a reason of its own names the failing step. */
+static void
+put_reason(sbx_json_out_t *out, const sbx_verdict_t *v)
+{
+    if (v->status == SBX_INTERNAL_ERROR && v->reason == SBX_REASON_NONE
+        && v->step != SBX_STEP_NONE)
+    {
+        sbx_json_name(out, "reason", sbx_step_name(v->step));
+        return;
+    }
+
+    sbx_json_name(out, "reason", sbx_reason_name(v->reason));
+}
+
+
+static void
+put_usage(sbx_json_out_t *out, const sbx_verdict_t *v)
+{
+    unsigned i;
+
+    sbx_json_open(out, "usage", '{');
+    sbx_json_thousandths(out, "wall_ms", v->wall_us);
+    sbx_json_thousandths(out, "cpu_ms", v->cpu_us);
+    sbx_json_thousandths(out, "queue_ms", v->queue_us);
+
+    if (v->memory_source == SBX_SOURCE_NONE) {
+        sbx_json_null(out, "memory_bytes");
+
+    } else {
+        sbx_json_unsigned(out, "memory_bytes", v->memory_bytes);
+    }
+
+    sbx_json_name(out, "memory_source", sbx_source_name(v->memory_source));
+    sbx_json_unsigned(out, "processes", v->processes);
+    sbx_json_open(out, "refused", '[');
+
+    for (i = 0; i < v->nrefused; i++) {
+        sbx_json_name(out, NULL, v->refused[i]);
+    }
+
+    sbx_json_close(out, ']');
+    sbx_json_close(out, '}');
+}
+
+
+static const char *
+violation_class(sbx_violation_type_t type)
+{
+    switch (type) {
+    case SBX_VIOLATION_ALLOC_LIMIT:
+        return "MEMORY_EXCEEDED";
+    case SBX_VIOLATION_SYSCALL:
+        return "SECCOMP_VIOLATION";
+    default:
+        return "MEMORY_VIOLATION";
+    }
+}
+
+
+/* 2026-11-30T04:00:00.123Z */
+static void
+put_timestamp(sbx_json_out_t *out, int64_t timestamp_ms)
+{
+    size_t len;
+    time_t seconds;
+    struct tm tm;
+    char text[64];
+
+    seconds = timestamp_ms / 1000;
+
+    if (timestamp_ms <= 0 || gmtime_r(&seconds, &tm) == NULL) {
+        sbx_json_null(out, "timestamp");
+        return;
+    }
+
+    len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(text + len, sizeof(text) - len, ".%03dZ",
+             (int) (timestamp_ms % 1000));
+
+    sbx_json_name(out, "timestamp", text);
+}
+
+
+static void
+put_address(sbx_json_out_t *out, const sbx_violation_t *violation)
+{
+    char text[64];
+
+    text[0] = '\0';
+
+    if (violation->address != 0) {
+        snprintf(text, sizeof(text), "0x%llx",
+                 (unsigned long long) violation->address);
+    }
+
+    sbx_json_name(out, "address", text);
+
+    text[0] = '\0';
+
+    if (violation->region_hi != 0) {
+        snprintf(text, sizeof(text), "0x%llx-0x%llx",
+                 (unsigned long long) violation->region_lo,
+                 (unsigned long long) violation->region_hi);
+    }
+
+    sbx_json_name(out, "allocated_region", text);
+}
+
+
+static void
+put_violation(sbx_json_out_t *out, const sbx_violation_t *violation)
+{
+    if (violation->type == SBX_VIOLATION_NONE) {
+        sbx_json_null(out, "violation");
+        return;
+    }
+
+    sbx_json_open(out, "violation", '{');
+    sbx_json_name(out, "violation_type", sbx_violation_name(violation->type));
+    sbx_json_name(out, "violation_class", violation_class(violation->type));
+    put_address(out, violation);
+    put_timestamp(out, violation->timestamp_ms);
+
+    if (violation->type == SBX_VIOLATION_ALLOC_LIMIT) {
+        put_known(out, "requested_bytes", violation->requested_bytes);
+        put_known(out, "limit_bytes", violation->limit_bytes);
+        sbx_json_unsigned(out, "live_bytes", violation->live_bytes);
+
+    } else {
+        sbx_json_null(out, "requested_bytes");
+        sbx_json_null(out, "limit_bytes");
+        sbx_json_null(out, "live_bytes");
+    }
+
+    sbx_json_name(out, "source", sbx_source_name(violation->source));
+    sbx_json_name(out, "syscall", violation->syscall);
+
+    if (violation->number < 0) {
+        sbx_json_null(out, "number");
+
+    } else {
+        sbx_json_number(out, "number", violation->number);
+    }
+
+    sbx_json_close(out, '}');
+}
+
+
+static void
+put_pair(sbx_json_out_t *out, const char *key, int output, int errout)
+{
+    sbx_json_open(out, key, '{');
+    sbx_json_bool(out, "output", output);
+    sbx_json_bool(out, "stderr", errout);
+    sbx_json_close(out, '}');
+}
+
+
+static int
+put_stream(sbx_json_out_t *out, const char *key, sbx_str_t data,
+    sbx_encoding_t encoding)
+{
+    if (encoding == SBX_ENCODING_BASE64) {
+        sbx_json_base64(out, key, data);
+        return 0;
+    }
+
+    return sbx_json_text(out, key, data);
+}
+
+
+char *
+sbx_verdict_json(const sbx_verdict_t *v, sbx_encoding_t encoding, size_t *len)
+{
+    int output_replaced, errout_replaced;
+    sbx_json_out_t out = { NULL, 0, 0, 0, 0 };
+
+    sbx_json_reserve(&out, FIXED_BYTES + v->output.len + v->errout.len);
+
+    sbx_json_open(&out, NULL, '{');
+    sbx_json_name(&out, "status", sbx_status_name(v->status));
+    output_replaced = put_stream(&out, "output", v->output, encoding);
+    errout_replaced = put_stream(&out, "stderr", v->errout, encoding);
+
+    if (v->exit_code < 0) {
+        sbx_json_null(&out, "exit_code");
+
+    } else {
+        sbx_json_number(&out, "exit_code", v->exit_code);
+    }
+
+    put_signal(&out, v->signal);
+    sbx_json_number(&out, "returncode", sbx_verdict_returncode(v));
+    sbx_json_name(&out, "error", v->error);
+    put_reason(&out, v);
+    put_usage(&out, v);
+    put_limits(&out, v->limits, v->base_bytes, v->code_bytes,
+               v->factor_permille);
+    put_pair(&out, "truncated", v->output_truncated, v->errout_truncated);
+    put_pair(&out, "replaced", output_replaced, errout_replaced);
+    put_violation(&out, &v->violation);
+    sbx_json_close(&out, '}');
+
+    return sbx_json_end(&out, len);
+}
+
+
+/* As a request writes it: text, or {"base64":…} where text cannot hold it. */
+static void
+put_bytes(sbx_json_out_t *out, const char *key, sbx_str_t data)
+{
+    if (sbx_utf8_valid(data)) {
+        sbx_json_text(out, key, data);
+        return;
+    }
+
+    sbx_json_open(out, key, '{');
+    sbx_json_base64(out, "base64", data);
+    sbx_json_close(out, '}');
+}
+
+
+static void
+put_env(sbx_json_out_t *out, sbx_str_t env)
+{
+    size_t len;
+    char name[SBX_JSON_KEY_BYTES + 1];
+    const char *equal;
+
+    equal = memchr(env.data, '=', env.len);
+    len = equal == NULL ? env.len : (size_t) (equal - env.data);
+
+    snprintf(name, sizeof(name), "%.*s", (int) len, env.data);
+
+    sbx_json_text(out, name,
+                  equal == NULL ? (sbx_str_t) { NULL, 0 }
+                                : (sbx_str_t) { equal + 1,
+                                                env.len - len - 1 });
+}
+
+
+static void
+put_file(sbx_json_out_t *out, const sbx_file_t *file)
+{
+    sbx_json_open(out, NULL, '{');
+    sbx_json_text(out, "path", file->path);
+
+    if (sbx_utf8_valid(file->data)) {
+        sbx_json_text(out, "content", file->data);
+
+    } else {
+        sbx_json_base64(out, "base64", file->data);
+    }
+
+    sbx_json_close(out, '}');
+}
+
+
+static void
+put_program(sbx_json_out_t *out, const sbx_job_t *job)
+{
+    size_t i;
+
+    sbx_json_text(out, "language", job->language);
+    put_bytes(out, "code", job->code);
+    sbx_json_text(out, "name", job->name);
+    put_bytes(out, "stdin",
+              job->ncases > 0 ? job->cases[0].input
+                              : (sbx_str_t) { NULL, 0 });
+
+    sbx_json_open(out, "args", '[');
+
+    for (i = 0; i < job->nargs; i++) {
+        sbx_json_text(out, NULL, job->args[i]);
+    }
+
+    sbx_json_close(out, ']');
+    sbx_json_open(out, "env", '{');
+
+    for (i = 0; i < job->nenv; i++) {
+        put_env(out, job->env[i]);
+    }
+
+    sbx_json_close(out, '}');
+    sbx_json_open(out, "files", '[');
+
+    for (i = 0; i < job->nfiles; i++) {
+        put_file(out, &job->files[i]);
+    }
+
+    sbx_json_close(out, ']');
+}
+
+
+char *
+sbx_job_json(const sbx_job_t *job, uint64_t base_bytes, size_t *len)
+{
+    uint64_t limits[SBX_LIMIT_COUNT];
+    const sbx_layer_info_t *layer;
+    sbx_json_out_t out = { NULL, 0, 0, 0, 0 };
+
+    memcpy(limits, job->limits, sizeof(limits));
+
+    if (limits[SBX_LIMIT_CPU_TIME] == 0) {
+        limits[SBX_LIMIT_CPU_TIME] = limits[SBX_LIMIT_TIMEOUT];
+    }
+
+    sbx_json_open(&out, NULL, '{');
+    sbx_json_bool(&out, "dry_run", 1);
+    put_program(&out, job);
+    put_limits(&out, limits, base_bytes, job->code.len,
+               job->factor_permille);
+    sbx_json_name(&out, "memory_mode",
+                  job->flags & SBX_JOB_SOFT_MEMORY ? "soft" : "hard");
+    sbx_json_name(&out, "proc",
+                  job->flags & SBX_JOB_PROC_EMPTY ? "empty" : "on");
+    sbx_json_open(&out, "allow_missing", '[');
+
+    for (layer = sbx_layers; layer->bit != 0; layer++) {
+        if (job->allow_missing & layer->bit) {
+            sbx_json_name(&out, NULL, layer->name);
+        }
+    }
+
+    sbx_json_close(&out, ']');
+    sbx_json_close(&out, '}');
+
+    return sbx_json_end(&out, len);
+}

@@ -1,0 +1,589 @@
+/*
+ * sbx_json_check.c: is this RFC 8259, to the letter?
+ *
+ * Runs in the worker and the command, on bodies of clients, before json-c sees
+ * them.  Two readers of one body must never see two requests in it, so
+ * whatever readers disagree on is refused: duplicate keys (compared after
+ * their escapes are resolved), ill-formed UTF-8, lone surrogates, NUL in a key
+ * (where json-c would end it), leading zeros, comments, trailing bytes.
+ * Depth, number of values and length of keys are bounded, so the work is too.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sbx_json.h"
+#include "sbx_json_text.h"
+
+
+/* As many as any ordinary request has. */
+#define KEYS_ON_STACK  64
+
+
+/* A key seen; raw, between its quotes. */
+typedef struct {
+    uint64_t hash;
+    const char *data;
+    size_t len;
+} seen_key_t;
+
+typedef struct {
+    const char *start, *at, *end;
+    int depth;
+    sbx_json_tally_t tally;
+    seen_key_t *keys;   /* of the objects now open, innermost last */
+    size_t nkeys;
+    seen_key_t few[KEYS_ON_STACK];  /* keys, until it does not suffice */
+    char *why;
+    size_t size;
+} scan_t;
+
+typedef struct {
+    sbx_str_t raw;
+    uint64_t hash;      /* of the decoded code points */
+    size_t bytes;       /* decoded */
+    int nul;            /* an escaped NUL is in it */
+} string_t;
+
+static int scan_value(scan_t *s);
+
+
+const char *
+sbx_json_check(const char *text, size_t len, char *why, size_t size)
+{
+    sbx_json_tally_t tally;
+
+    return sbx_json_scan(text, len, why, size, &tally);
+}
+
+
+static int
+fail_at(scan_t *s, const char *at, const char *what)
+{
+    snprintf(s->why, s->size, "%s at byte %zu", what, (size_t) (at - s->start));
+
+    return -1;
+}
+
+
+static void
+skip_space(scan_t *s)
+{
+    while (s->at < s->end
+           && (*s->at == ' ' || *s->at == '\n' || *s->at == '\t'
+               || *s->at == '\r'))
+    {
+        s->at++;
+    }
+}
+
+
+const char *
+sbx_json_scan(const char *text, size_t len, char *why, size_t size,
+    sbx_json_tally_t *tally)
+{
+    int rc;
+    scan_t s;
+
+    s.depth = 0;
+    s.tally = (sbx_json_tally_t) { 0, 0 };
+    s.keys = s.few;
+    s.nkeys = 0;
+    s.start = text;
+    s.at = text;
+    s.end = text + len;
+    s.why = why;
+    s.size = size;
+
+    rc = scan_value(&s);
+
+    if (rc == 0) {
+        skip_space(&s);
+
+        if (s.at != s.end) {
+            rc = fail_at(&s, s.at, "trailing bytes");
+        }
+    }
+
+    if (s.keys != s.few) {
+        free(s.keys);
+    }
+
+    *tally = s.tally;
+
+    return rc == 0 ? NULL : why;
+}
+
+
+static int
+hex_value(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+
+    c |= 0x20;
+
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+
+/* Four hex digits at p, or -1. */
+static int32_t
+parse_hex4(const char *p, const char *end)
+{
+    int i, digit;
+    int32_t value;
+
+    if (end - p < 4) {
+        return -1;
+    }
+
+    value = 0;
+
+    for (i = 0; i < 4; i++) {
+        digit = hex_value(p[i]);
+
+        if (digit < 0) {
+            return -1;
+        }
+
+        value = value << 4 | digit;
+    }
+
+    return value;
+}
+
+
+/*
+ * The code point that the escape at *p stands for; moves *p past it.  -1: no
+ * escape of JSON; -2: half of a surrogate pair.
+ */
+static int32_t
+next_escape(const char **p, const char *end)
+{
+    int32_t high, low;
+    const char *at, *found;
+    static const char letters[] = "\"\\/bfnrt";
+    static const char values[] = "\"\\/\b\f\n\r\t";
+
+    at = *p + 1;
+
+    if (at == end) {
+        return -1;
+    }
+
+    if (*at != 'u') {
+        found = *at == '\0' ? NULL : strchr(letters, *at);
+        *p = at + 1;
+
+        return found == NULL ? -1 : values[found - letters];
+    }
+
+    high = parse_hex4(at + 1, end);
+    *p = at + 5;
+
+    if (high < 0xd800 || high > 0xdfff) {
+        return high;
+    }
+
+    if (high > 0xdbff || end - *p < 2 || (*p)[0] != '\\' || (*p)[1] != 'u') {
+        return -2;
+    }
+
+    low = parse_hex4(*p + 2, end);
+
+    if (low < 0xdc00 || low > 0xdfff) {
+        return low < 0 ? -1 : -2;
+    }
+
+    *p += 6;
+
+    return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+}
+
+
+/* The code point of the well-formed sequence of len bytes at p. */
+static int32_t
+decode_utf8(const char *p, int len)
+{
+    int i;
+    int32_t c;
+    static const unsigned char mask[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
+
+    c = (unsigned char) p[0] & mask[len];
+
+    for (i = 1; i < len; i++) {
+        c = c << 6 | (p[i] & 0x3f);
+    }
+
+    return c;
+}
+
+
+static size_t
+encoded_bytes(int32_t c)
+{
+    return c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+}
+
+
+static void
+add_point(string_t *str, int32_t c, size_t bytes)
+{
+    str->hash = (str->hash ^ (uint32_t) c) * 0x100000001b3ULL;
+    str->bytes += bytes;
+    str->nul |= c == 0;
+}
+
+
+/* From the opening quote to behind the closing one. */
+static int
+scan_string(scan_t *s, string_t *str)
+{
+    int n;
+    int32_t c;
+    const char *p;
+
+    memset(str, 0, sizeof(string_t));
+    str->hash = 0xcbf29ce484222325ULL;
+    str->raw.data = s->at + 1;
+
+    for (p = s->at + 1; p < s->end; /* void */ ) {
+
+        if (*p == '"') {
+            str->raw.len = p - str->raw.data;
+            s->tally.bytes += str->bytes;
+            s->at = p + 1;
+            return 0;
+        }
+
+        if ((unsigned char) *p < 0x20) {
+            return fail_at(s, p, "control character in a string");
+        }
+
+        if (*p == '\\') {
+            s->at = p;
+            c = next_escape(&p, s->end);
+
+            if (c < 0) {
+                return fail_at(s, s->at, c == -1 ? "invalid escape"
+                                                 : "lone surrogate");
+            }
+
+            add_point(str, c, encoded_bytes(c));
+            continue;
+        }
+
+        n = sbx_utf8_length(p, s->end - p);
+
+        if (n < 0) {
+            return fail_at(s, p, "invalid UTF-8");
+        }
+
+        add_point(str, decode_utf8(p, n), n);
+        p += n;
+    }
+
+    return fail_at(s, str->raw.data - 1, "unterminated string");
+}
+
+
+static int32_t
+next_point(const char **p, const char *end)
+{
+    int n;
+    int32_t c;
+
+    if (**p == '\\') {
+        return next_escape(p, end);
+    }
+
+    n = sbx_utf8_length(*p, end - *p);
+    c = decode_utf8(*p, n);
+    *p += n;
+
+    return c;
+}
+
+
+/* Both were scanned before; "a" and "\u0061" are the same key. */
+static int
+keys_equal(const seen_key_t *a, const string_t *b)
+{
+    const char *p, *q, *p_end, *q_end;
+
+    if (a->hash != b->hash) {
+        return 0;
+    }
+
+    p = a->data;
+    p_end = p + a->len;
+    q = b->raw.data;
+    q_end = q + b->raw.len;
+
+    while (p < p_end && q < q_end) {
+        if (next_point(&p, p_end) != next_point(&q, q_end)) {
+            return 0;
+        }
+    }
+
+    return p == p_end && q == q_end;
+}
+
+
+static int
+add_key(scan_t *s, size_t base, const string_t *str)
+{
+    size_t i;
+    char what[96];
+    seen_key_t *key;
+
+    if (str->nul) {
+        return fail_at(s, str->raw.data, "NUL in a key");
+    }
+
+    if (str->raw.len > SBX_JSON_KEY_BYTES) {
+        return fail_at(s, str->raw.data, "key too long");
+    }
+
+    for (i = base; i < s->nkeys; i++) {
+        if (keys_equal(&s->keys[i], str)) {
+            snprintf(what, sizeof(what), "duplicate key \"%.*s\"",
+                     str->raw.len > 64 ? 64 : (int) str->raw.len,
+                     str->raw.data);
+
+            return fail_at(s, str->raw.data - 1, what);
+        }
+    }
+
+    if (s->nkeys == KEYS_ON_STACK && s->keys == s->few) {
+
+        /* Enough for good: every key has a value, and values are counted. */
+
+        key = malloc(SBX_JSON_VALUES * sizeof(seen_key_t));
+
+        if (key == NULL) {
+            errno = ENOMEM;
+            return fail_at(s, s->at, "no memory");
+        }
+
+        s->keys = memcpy(key, s->few, sizeof(s->few));
+    }
+
+    key = &s->keys[s->nkeys++];
+    key->hash = str->hash;
+    key->data = str->raw.data;
+    key->len = str->raw.len;
+
+    return 0;
+}
+
+
+static int
+expect(scan_t *s, char c, const char *what)
+{
+    skip_space(s);
+
+    if (s->at == s->end || *s->at != c) {
+        return fail_at(s, s->at, what);
+    }
+
+    s->at++;
+
+    return 0;
+}
+
+
+static int
+scan_member(scan_t *s, size_t base)
+{
+    string_t str;
+
+    skip_space(s);
+
+    if (s->at == s->end || *s->at != '"') {
+        return fail_at(s, s->at, "a key was expected");
+    }
+
+    if (scan_string(s, &str) != 0
+        || add_key(s, base, &str) != 0
+        || expect(s, ':', "a colon was expected") != 0)
+    {
+        return -1;
+    }
+
+    return scan_value(s);
+}
+
+
+/* An object or an array, from behind its bracket to behind the closing one. */
+static int
+scan_container(scan_t *s, char close)
+{
+    int rc;
+    size_t base;
+
+    base = s->nkeys;
+
+    if (++s->depth > SBX_JSON_DEPTH) {
+        return fail_at(s, s->at - 1, "nested too deeply");
+    }
+
+    skip_space(s);
+
+    if (s->at < s->end && *s->at == close) {
+        s->at++;
+        s->depth--;
+        return 0;
+    }
+
+    for ( ;; ) {
+        rc = close == '}' ? scan_member(s, base) : scan_value(s);
+
+        if (rc != 0) {
+            return -1;
+        }
+
+        skip_space(s);
+
+        if (s->at < s->end && *s->at == ',') {
+            s->at++;
+            continue;
+        }
+
+        if (expect(s, close, close == '}' ? "a comma or } was expected"
+                                          : "a comma or ] was expected")
+            != 0)
+        {
+            return -1;
+        }
+
+        s->nkeys = base;
+        s->depth--;
+
+        return 0;
+    }
+}
+
+
+static int
+scan_digits(scan_t *s)
+{
+    const char *start;
+
+    start = s->at;
+
+    while (s->at < s->end && *s->at >= '0' && *s->at <= '9') {
+        s->at++;
+    }
+
+    return s->at == start ? -1 : 0;
+}
+
+
+static int
+scan_number(scan_t *s)
+{
+    const char *start;
+
+    start = s->at;
+
+    if (*s->at == '-') {
+        s->at++;
+    }
+
+    if (s->at < s->end && *s->at == '0') {
+        s->at++;
+
+    } else if (scan_digits(s) != 0) {
+        return fail_at(s, start, "invalid number");
+    }
+
+    if (s->at < s->end && *s->at == '.') {
+        s->at++;
+
+        if (scan_digits(s) != 0) {
+            return fail_at(s, start, "invalid number");
+        }
+    }
+
+    if (s->at < s->end && (*s->at | 0x20) == 'e') {
+        s->at++;
+
+        if (s->at < s->end && (*s->at == '+' || *s->at == '-')) {
+            s->at++;
+        }
+
+        if (scan_digits(s) != 0) {
+            return fail_at(s, start, "invalid number");
+        }
+    }
+
+    if (s->at < s->end && *s->at >= '0' && *s->at <= '9') {
+        return fail_at(s, start, "leading zero in a number");
+    }
+
+    return 0;
+}
+
+
+static int
+scan_literal(scan_t *s)
+{
+    size_t i, len;
+    static const char *const literals[] = { "true", "false", "null" };
+
+    for (i = 0; i < sizeof(literals) / sizeof(literals[0]); i++) {
+        len = strlen(literals[i]);
+
+        if ((size_t) (s->end - s->at) >= len
+            && memcmp(s->at, literals[i], len) == 0)
+        {
+            s->at += len;
+            return 0;
+        }
+    }
+
+    return fail_at(s, s->at, "a value was expected");
+}
+
+
+static int
+scan_value(scan_t *s)
+{
+    string_t str;
+
+    skip_space(s);
+
+    if (s->at == s->end) {
+        return fail_at(s, s->at, "the text ends too early");
+    }
+
+    if (++s->tally.values > SBX_JSON_VALUES) {
+        return fail_at(s, s->at, "too many values");
+    }
+
+    switch (*s->at) {
+
+    case '{':
+        s->at++;
+        return scan_container(s, '}');
+
+    case '[':
+        s->at++;
+        return scan_container(s, ']');
+
+    case '"':
+        return scan_string(s, &str);
+
+    case '-':
+    case '0' ... '9':
+        return scan_number(s);
+
+    default:
+        return scan_literal(s);
+    }
+}

@@ -1,0 +1,580 @@
+/*
+ * sbx_lane.c: a lane's life: slot made, child forked into it, READY, a run, the
+ * child reaped, slot cleaned, and again.
+ *
+ * Runs in the supervisor.  Nothing here waits: each step ends in an event.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sbx_log.h"
+#include "sbx_state.h"
+
+#define REOPEN_MIN_MS   50
+#define REOPEN_MAX_MS   5000
+
+
+static void close_slot(sbx_lane_t *lane);
+
+
+static void
+close_fd(int *fd)
+{
+    if (*fd >= 0) {
+        close(*fd);
+        *fd = -1;
+    }
+}
+
+
+/* Closes what belongs to one child; the slot stays. */
+static void
+drop_child(sbx_lane_t *lane)
+{
+    sbx_event_clear(&lane->ev_child);
+    sbx_event_clear(&lane->ev_job);
+    sbx_event_clear(&lane->ev_in);
+    sbx_event_clear(&lane->ev_out[0]);
+    sbx_event_clear(&lane->ev_out[1]);
+    sbx_timer_clear(&lane->timer);
+
+    close_fd(&lane->pidfd);
+    close_fd(&lane->job_fd);
+    close_fd(&lane->in_fd);
+    close_fd(&lane->out_fd[0]);
+    close_fd(&lane->out_fd[1]);
+
+    if (lane->listener != NULL) {
+        sbx_listener_unref(lane->listener);
+        lane->listener = NULL;
+    }
+
+    lane->pid = 0;
+    lane->ready = 0;
+    lane->answered = 0;
+    lane->kill = SBX_KILL_NONE;
+    lane->in_pos = 0;
+    lane->notified = 0;
+    lane->forks_refused = 0;
+    lane->exec_pid_peak = 0;
+    lane->syscall_number = -1;
+    lane->syscall[0] = '\0';
+}
+
+
+static void
+reopen_due(sbx_timer_t *timer)
+{
+    sbx_lane_open(timer->data);
+}
+
+
+static void
+reopen_later(sbx_lane_t *lane)
+{
+    lane->state = SBX_LANE_DEAD;
+    lane->backoff_ms = lane->backoff_ms ? 2 * lane->backoff_ms : REOPEN_MIN_MS;
+
+    if (lane->backoff_ms > REOPEN_MAX_MS) {
+        lane->backoff_ms = REOPEN_MAX_MS;
+    }
+
+    lane->timer.handler = reopen_due;
+    lane->timer.data = lane;
+    (void) sbx_timer_set(&lane->timer,
+                         sbx_now_ns() + lane->backoff_ms * 1000000u);
+}
+
+
+static void
+close_slot(sbx_lane_t *lane)
+{
+    sbx_event_clear(&lane->ev_init);
+    sbx_event_clear(&lane->ev_ctl);
+    sbx_slot_close(&lane->slot);
+    lane->lost = 0;
+    lane->adjusting = 0;
+
+    if (sbx_super.stats != NULL) {
+        sbx_super.stats->slot_failures++;
+    }
+}
+
+
+/* The slot's init died: the kernel kills everything in its pid namespace. */
+static void
+init_died(sbx_event_t *ev, uint32_t events)
+{
+    sbx_lane_t *lane = ev->data;
+
+    (void) events;
+
+    sbx_log(SBX_LOG_ERR, 0, "init of slot %d died", lane->slot.index);
+    sbx_event_clear(ev);
+    lane->lost = 1;
+
+    if (lane->pid != 0) {
+        return;                 /* its pidfd follows at once */
+    }
+
+    if (lane->state == SBX_LANE_FORKING) {
+        return;                 /* the zygote's answer, a failure, follows */
+    }
+
+    close_slot(lane);
+    reopen_later(lane);
+}
+
+
+static void
+slot_failed(sbx_lane_t *lane, const sbx_err_t *err)
+{
+    sbx_log_err(SBX_LOG_ERR, err, "slot");
+
+    if (lane->pid != 0 || lane->state == SBX_LANE_FORKING) {
+        lane->lost = 1;
+        sbx_lane_kill(lane, SBX_KILL_NONE);
+        return;
+    }
+
+    close_slot(lane);
+    reopen_later(lane);
+}
+
+
+static void
+slot_answered(sbx_event_t *ev, uint32_t events)
+{
+    int rc;
+    sbx_err_t err;
+    sbx_lane_t *lane = ev->data;
+
+    (void) events;
+
+    rc = sbx_slot_ready(&lane->slot, &err);
+
+    if (rc == 0) {
+        return;
+    }
+
+    if (rc < 0) {
+        slot_failed(lane, &err);
+        sbx_queue_dispatch();
+        return;
+    }
+
+    if (lane->adjusting) {
+        lane->adjusting = 0;
+
+        if (lane->run != NULL && lane->ready
+            && lane->state != SBX_LANE_DYING)
+        {
+            (void) sbx_run_hand_over(lane);
+        }
+        return;
+    }
+
+    if (sbx_cgroup_reset(&lane->slot.cgroup, &err) < 0) {
+        slot_failed(lane, &err);
+        return;
+    }
+
+    lane->backoff_ms = 0;
+    lane->state = SBX_LANE_FREE;
+    sbx_queue_dispatch();
+}
+
+
+static ino_t
+pidns_of(pid_t pid)
+{
+    char path[64];
+    struct stat st;
+
+    snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int) pid);
+
+    return stat(path, &st) == 0 ? st.st_ino : 0;
+}
+
+
+void
+sbx_lane_open(sbx_lane_t *lane)
+{
+    int rc;
+    sbx_err_t err;
+
+    sbx_timer_clear(&lane->timer);
+
+    rc = sbx_slot_open(&lane->slot, lane->slot.index, &sbx_super.root,
+                       &sbx_super.cgroups, sbx_super.cell->privileged,
+                       sbx_super.userns, &sbx_super.setup, &err);
+
+    if (rc < 0) {
+        sbx_log_err(SBX_LOG_ERR, &err, "cannot open a slot");
+        close_slot(lane);
+        reopen_later(lane);
+        return;
+    }
+
+    lane->pidns = pidns_of(lane->slot.pid);
+    lane->state = SBX_LANE_RESETTING;
+    lane->ev_init.handler = init_died;
+    lane->ev_init.data = lane;
+    lane->ev_ctl.handler = slot_answered;
+    lane->ev_ctl.data = lane;
+
+    if (sbx_event_set(&lane->ev_init, lane->slot.pidfd, EPOLLIN) < 0
+        || sbx_event_set(&lane->ev_ctl, lane->slot.ctl_fd, EPOLLIN) < 0)
+    {
+        close_slot(lane);
+        reopen_later(lane);
+    }
+}
+
+
+void
+sbx_lane_clean(sbx_lane_t *lane)
+{
+    sbx_err_t err;
+
+    drop_child(lane);
+
+    if (lane->lost) {
+        close_slot(lane);
+        sbx_lane_open(lane);
+
+    } else if (sbx_slot_reset(&lane->slot, &sbx_super.setup, &err) < 0) {
+        lane->state = SBX_LANE_RESETTING;
+        slot_failed(lane, &err);
+
+    } else {
+        lane->state = SBX_LANE_RESETTING;
+    }
+
+    sbx_queue_dispatch();
+}
+
+
+void
+sbx_lane_kill(sbx_lane_t *lane, sbx_kill_t why)
+{
+    if (lane->kill == SBX_KILL_NONE) {
+        lane->kill = why;
+    }
+
+    lane->state = SBX_LANE_DYING;
+    sbx_timer_clear(&lane->timer);
+
+    if (lane->pidfd >= 0) {
+        (void) syscall(SYS_pidfd_send_signal, lane->pidfd, SIGKILL, NULL, 0);
+    }
+}
+
+
+/* pidfd readable: the child is a zombie.  Reaped here and nowhere else. */
+static void
+child_ended(sbx_event_t *ev, uint32_t events)
+{
+    int status;
+    pid_t pid;
+    uint64_t cpu_us;
+    sbx_lane_t *lane = ev->data;
+    struct rusage ru;
+
+    (void) events;
+
+    do {
+        pid = wait4(lane->pid, &status, WNOHANG | __WALL, &ru);
+    } while (pid < 0 && errno == EINTR);
+
+    if (pid != lane->pid) {
+        return;
+    }
+
+    cpu_us = (uint64_t) ru.ru_utime.tv_sec * 1000000u
+             + (uint64_t) ru.ru_utime.tv_usec
+             + (uint64_t) ru.ru_stime.tv_sec * 1000000u
+             + (uint64_t) ru.ru_stime.tv_usec;
+
+    if (lane->answered && status != lane->early_status
+        && lane->kill == SBX_KILL_NONE)
+    {
+        sbx_log(SBX_LOG_ALERT, 0, "slot %d: reaped status 0x%x differs from "
+                "the answered 0x%x", lane->slot.index, (unsigned) status,
+                (unsigned) lane->early_status);
+    }
+
+    if (lane->run != NULL && lane->t0_ns != 0) {
+        sbx_run_end(lane, status, cpu_us, (uint64_t) ru.ru_maxrss << 10);
+
+    } else if (lane->run != NULL) {
+        sbx_run_refuse(lane->run, SBX_INTERNAL_ERROR,
+                       lane->lost ? SBX_REASON_SLOT : SBX_REASON_NONE,
+                       "the child died before it took the job");
+
+    } else if (lane->kill == SBX_KILL_NONE && !lane->lost && !lane->answered) {
+        sbx_log(SBX_LOG_WARN, 0, "a standby child died (status 0x%x)",
+                (unsigned) status);
+    }
+
+    sbx_lane_clean(lane);
+}
+
+
+static void
+job_failed(sbx_lane_t *lane, const sbx_err_t *err)
+{
+    sbx_task_t *run = lane->run;
+
+    if (run == NULL) {
+        sbx_log_err(SBX_LOG_ERR, err, "standby child");
+        return;
+    }
+
+    /* no room for the job's own files is the guest's doing, not ours */
+    if (err->step == SBX_STEP_JOB && err->errnum == ENOSPC) {
+        run->verdict.exit_code = -1;
+        sbx_run_refuse(run, SBX_DISK_EXCEEDED, SBX_REASON_NONE,
+                       "the program's files do not fit the disk limit");
+        return;
+    }
+
+    sbx_log_err(SBX_LOG_ERR, err, "child");
+    run->verdict.step = err->step;
+    sbx_run_refuse(run, SBX_INTERNAL_ERROR, SBX_REASON_NONE, "%s: %s%s%s",
+                   sbx_step_name(err->step), err->text,
+                   err->errnum ? ": " : "",
+                   err->errnum ? strerror(err->errnum) : "");
+}
+
+
+/* READY, FAILED, or the end of the channel: the program runs. */
+static void
+job_channel(sbx_event_t *ev, uint32_t events)
+{
+    ssize_t n;
+    sbx_zmsg_t msg;
+    sbx_lane_t *lane = ev->data;
+
+    (void) events;
+
+    n = recv(lane->job_fd, &msg, sizeof(msg), MSG_DONTWAIT);
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+        return;
+    }
+
+    if (n != (ssize_t) sizeof(msg)) {
+        sbx_event_clear(ev);
+        close_fd(&lane->job_fd);
+        return;
+    }
+
+    if (msg.type == SBX_ZMSG_FAILED) {
+        msg.err.text[sizeof(msg.err.text) - 1] = '\0';
+        job_failed(lane, &msg.err);
+        sbx_lane_kill(lane, SBX_KILL_CANCEL);
+        return;
+    }
+
+    if (msg.type != SBX_ZMSG_READY || lane->state == SBX_LANE_DYING) {
+        return;
+    }
+
+    lane->ready = 1;
+    lane->vm_size = msg.vm_size;
+
+    if (lane->run == NULL) {
+        lane->state = SBX_LANE_STANDBY;
+        sbx_queue_dispatch();
+
+    } else if (!lane->adjusting) {
+        (void) sbx_run_hand_over(lane);
+    }
+}
+
+
+static int
+open_channels(sbx_lane_t *lane, int theirs[4])
+{
+    int i, p[2];
+
+    for (i = 0; i < 4; i++) {
+        theirs[i] = -1;
+    }
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, p) < 0) {
+        return -1;
+    }
+
+    lane->job_fd = p[0];
+    theirs[0] = p[1];
+
+    if (pipe2(p, O_CLOEXEC) < 0) {
+        return -1;
+    }
+
+    theirs[1] = p[0];
+    lane->in_fd = p[1];
+
+    for (i = 0; i < 2; i++) {
+
+        if (pipe2(p, O_CLOEXEC) < 0) {
+            return -1;
+        }
+
+        lane->out_fd[i] = p[0];
+        theirs[2 + i] = p[1];
+
+        if (fcntl(p[0], F_SETFL, O_NONBLOCK) < 0) {
+            return -1;
+        }
+    }
+
+    return fcntl(lane->in_fd, F_SETFL, O_NONBLOCK);
+}
+
+
+int
+sbx_lane_fork(sbx_lane_t *lane, sbx_zygote_kind_t kind, uint32_t flags,
+    sbx_task_t *run)
+{
+    int i, rc, theirs[4], fds[6];
+
+    drop_child(lane);
+
+    lane->kind = kind;
+    lane->fork_flags = flags;
+    lane->t0_ns = 0;
+
+    rc = open_channels(lane, theirs);
+
+    if (rc == 0) {
+        fds[0] = lane->slot.pidfd;
+        fds[5] = lane->slot.page_fd;
+        memcpy(&fds[1], theirs, sizeof(theirs));
+        rc = sbx_zygote_fork(lane, fds);
+    }
+
+    for (i = 0; i < 4; i++) {
+        close_fd(&theirs[i]);
+    }
+
+    if (rc < 0) {
+        sbx_log(SBX_LOG_ERR, errno, "cannot ask zygote %d for a child",
+                (int) kind);
+        drop_child(lane);
+        return -1;
+    }
+
+    lane->state = SBX_LANE_FORKING;
+
+    if (run != NULL) {
+        sbx_lane_assign(lane, run);
+    }
+
+    return 0;
+}
+
+
+void
+sbx_lane_assign(sbx_lane_t *lane, sbx_task_t *run)
+{
+    sbx_err_t err;
+    sbx_slot_setup_t setup;
+
+    lane->run = run;
+    run->lane = lane;
+    sbx_super.running++;
+
+    setup.disk_bytes = run->job->limits[SBX_LIMIT_DISK];
+    setup.proc_empty = (run->job->flags & SBX_JOB_PROC_EMPTY) != 0;
+
+    if (setup.disk_bytes != lane->slot.disk_bytes
+        || setup.proc_empty != lane->slot.proc_empty)
+    {
+        sbx_super.setup = setup;
+
+        if (sbx_slot_adjust(&lane->slot, &setup, &err) < 0) {
+            slot_failed(lane, &err);
+            return;
+        }
+        lane->adjusting = 1;
+    }
+
+    if (lane->ready && !lane->adjusting) {
+        (void) sbx_run_hand_over(lane);
+    }
+}
+
+
+void
+sbx_lane_forked(sbx_lane_t *lane, pid_t pid, int pidfd)
+{
+    sbx_err_t err;
+
+    lane->pid = pid;
+    lane->pidfd = pidfd;
+
+    lane->ev_child.handler = child_ended;
+    lane->ev_child.data = lane;
+    lane->ev_job.handler = job_channel;
+    lane->ev_job.data = lane;
+
+    if (sbx_event_set(&lane->ev_child, pidfd, EPOLLIN) < 0
+        || sbx_event_set(&lane->ev_job, lane->job_fd, EPOLLIN) < 0)
+    {
+        sbx_log(SBX_LOG_ALERT, errno, "epoll");
+        lane->lost = 1;
+    }
+
+    if (lane->state == SBX_LANE_DYING || lane->lost) {
+        sbx_lane_kill(lane, SBX_KILL_NONE);     /* killed while it was born */
+        return;
+    }
+
+    lane->state = SBX_LANE_WARMING;
+
+    if (sbx_cgroup_attach(&lane->slot.cgroup, pid, &err) < 0) {
+        sbx_log_err(SBX_LOG_ERR, &err, "cgroup");
+        lane->lost = 1;
+        sbx_lane_kill(lane, SBX_KILL_NONE);
+    }
+}
+
+
+void
+sbx_lane_fork_failed(sbx_lane_t *lane, const sbx_err_t *err)
+{
+    sbx_task_t *run = lane->run;
+
+    sbx_log_err(SBX_LOG_ERR, err, "zygote cannot fork");
+
+    if (run != NULL) {
+        sbx_run_detach(run);
+
+        if (lane->kind != SBX_ZYGOTE_KIND_EXEC && !lane->lost) {
+            run->no_zygote = 1;         /* nothing ran: once more, by exec */
+            sbx_queue_add(run);
+
+        } else {
+            run->verdict.step = err->step;
+            sbx_run_refuse(run, SBX_INTERNAL_ERROR, lane->lost
+                           ? SBX_REASON_SLOT : SBX_REASON_NONE,
+                           "%s: %s", sbx_step_name(err->step), err->text);
+        }
+    }
+
+    sbx_lane_clean(lane);
+}

@@ -1,0 +1,319 @@
+/*
+ * sbx_limit.c: the table of limits, and its values as text.
+ *
+ * Runs in every process of ours.  Values come from operators (directives,
+ * flags, policies) and from clients (JSON), so nothing is rounded, wrapped or
+ * guessed: text is one whole value of the row's unit, or it is refused.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sbx_limit.h"
+
+
+#define KIB     (1ULL << 10)
+#define MIB     (1ULL << 20)
+#define GIB     (1ULL << 30)
+#define SECOND  1000ULL
+#define HOUR    (3600 * SECOND)
+
+
+typedef struct {
+    const char *suffix;
+    uint64_t scale;
+} scale_t;
+
+static int parse_time(sbx_str_t text, int bare_seconds, uint64_t *value);
+static int parse_scaled(sbx_str_t text, const scale_t *scales,
+    uint64_t *value);
+
+
+/*
+ * Both streams at their largest output, in the largest JSON escape, stay below
+ * what one frame and one answer may hold; that is where the 64m come from.
+ */
+const sbx_limit_t sbx_limits[SBX_LIMIT_COUNT] = {
+    [SBX_LIMIT_MEMORY] = {
+        "memory", SBX_UNIT_BYTES, 128 * MIB, MIB, 64 * GIB,
+        "memory the run adds to the warmed interpreter, whole tree and tmpfs"
+    },
+    [SBX_LIMIT_TIMEOUT] = {
+        "timeout", SBX_UNIT_MS, 5 * SECOND, 1, 24 * HOUR,
+        "wall-clock time from hand-over"
+    },
+    [SBX_LIMIT_CPU_TIME] = {
+        "cpu_time", SBX_UNIT_MS, 0, 1, 24 * HOUR,
+        "user and system time of the whole tree; by default the timeout"
+    },
+    [SBX_LIMIT_OUTPUT] = {
+        "output", SBX_UNIT_BYTES, MIB, 0, 64 * MIB,
+        "bytes of standard output, and as many of standard error"
+    },
+    [SBX_LIMIT_DISK] = {
+        "disk", SBX_UNIT_BYTES, 16 * MIB, 64 * KIB, 16 * GIB,
+        "size of the run's private /tmp"
+    },
+    [SBX_LIMIT_PROCESSES] = {
+        "processes", SBX_UNIT_COUNT, 1, 1, 4096,
+        "processes at a time; more than 1 allows forking"
+    },
+    [SBX_LIMIT_THREADS] = {
+        "threads", SBX_UNIT_COUNT, 64, 0, 4096,
+        "threads beyond the first of each process"
+    },
+    [SBX_LIMIT_OPEN_FILES] = {
+        "open_files", SBX_UNIT_COUNT, 256, 8, 65536,
+        "open file descriptors of a process"
+    },
+    [SBX_LIMIT_STACK] = {
+        "stack", SBX_UNIT_BYTES, 8 * MIB, 64 * KIB, GIB,
+        "stack of the main thread"
+    }
+};
+
+
+/* Largest first: time text must name its units in this order. */
+static const scale_t time_scales[] = {
+    { "d", 24 * HOUR },
+    { "h", HOUR },
+    { "m", 60 * SECOND },
+    { "s", SECOND },
+    { "ms", 1 },
+    { NULL, 0 }
+};
+
+static const scale_t byte_scales[] = {
+    { "g", GIB },
+    { "m", MIB },
+    { "k", KIB },
+    { "", 1 },
+    { NULL, 0 }
+};
+
+static const scale_t count_scales[] = {
+    { "", 1 },
+    { NULL, 0 }
+};
+
+
+int
+sbx_limit_find(sbx_str_t name)
+{
+    int i;
+
+    for (i = 0; i < SBX_LIMIT_COUNT; i++) {
+        if (strlen(sbx_limits[i].name) == name.len
+            && memcmp(sbx_limits[i].name, name.data, name.len) == 0)
+        {
+            return i;
+        }
+    }
+
+    return -1;
+}
+
+
+int
+sbx_limit_parse(sbx_limit_id_t id, sbx_str_t text, int bare_seconds,
+    uint64_t *value)
+{
+    int rc;
+    uint64_t v;
+    const sbx_limit_t *row;
+
+    row = &sbx_limits[id];
+
+    switch (row->unit) {
+    case SBX_UNIT_MS:
+        rc = parse_time(text, bare_seconds, &v);
+        break;
+    case SBX_UNIT_BYTES:
+        rc = parse_scaled(text, byte_scales, &v);
+        break;
+    default:
+        rc = parse_scaled(text, count_scales, &v);
+    }
+
+    if (rc != 0 || v < row->min || v > row->max) {
+        return -1;
+    }
+
+    *value = v;
+
+    return 0;
+}
+
+
+char *
+sbx_limit_format(sbx_limit_id_t id, uint64_t value, char *buf, size_t size)
+{
+    const scale_t *s;
+
+    switch (sbx_limits[id].unit) {
+    case SBX_UNIT_MS:
+        s = &time_scales[1];
+        break;
+    case SBX_UNIT_BYTES:
+        s = byte_scales;
+        break;
+    default:
+        s = count_scales;
+    }
+
+    /* The largest unit that loses nothing; the last row always fits. */
+
+    while (s->scale > 1 && (value == 0 || value % s->scale != 0)) {
+        s++;
+    }
+
+    snprintf(buf, size, "%" PRIu64 "%s", value / s->scale, s->suffix);
+
+    return buf;
+}
+
+
+/* Digits at *text; moves it past them.  -1: none, or too large. */
+static int
+parse_digits(sbx_str_t *text, uint64_t *value)
+{
+    uint64_t v;
+    unsigned digit;
+    const char *start;
+
+    v = 0;
+    start = text->data;
+
+    while (text->len > 0 && *text->data >= '0' && *text->data <= '9') {
+        digit = *text->data - '0';
+
+        if (v > (UINT64_MAX - digit) / 10) {
+            return -1;
+        }
+
+        v = v * 10 + digit;
+        text->data++;
+        text->len--;
+    }
+
+    *value = v;
+
+    return text->data == start ? -1 : 0;
+}
+
+
+/*
+ * Length of a unit's letters at text, in either case, as nginx takes them; 0
+ * when others are there.
+ */
+static size_t
+match_suffix(sbx_str_t text, const char *suffix)
+{
+    size_t i;
+
+    for (i = 0; suffix[i] != '\0'; i++) {
+        if (i == text.len || (text.data[i] | 0x20) != suffix[i]) {
+            return 0;
+        }
+    }
+
+    return i;
+}
+
+
+static int
+parse_scaled(sbx_str_t text, const scale_t *s, uint64_t *value)
+{
+    size_t len;
+    uint64_t v;
+
+    if (parse_digits(&text, &v) != 0) {
+        return -1;
+    }
+
+    for ( /* void */ ; s->suffix != NULL; s++) {
+        len = strlen(s->suffix);
+
+        if (len != text.len || match_suffix(text, s->suffix) != len) {
+            continue;
+        }
+
+        if (v > UINT64_MAX / s->scale) {
+            return -1;
+        }
+
+        *value = v * s->scale;
+
+        return 0;
+    }
+
+    return -1;
+}
+
+
+/* "ms" must not be read as "m" with a stray "s" behind it. */
+static const scale_t *
+find_time_scale(const scale_t *s, sbx_str_t text)
+{
+    size_t len;
+
+    for ( /* void */ ; s->suffix != NULL; s++) {
+        len = match_suffix(text, s->suffix);
+
+        if (len == 0) {
+            continue;
+        }
+
+        if (len == 1 && match_suffix(text, "ms") == 2) {
+            continue;
+        }
+
+        return s;
+    }
+
+    return NULL;
+}
+
+
+static int
+parse_time(sbx_str_t text, int bare_seconds, uint64_t *value)
+{
+    size_t len;
+    uint64_t v, total;
+    const scale_t *s;
+    static const scale_t bare_ms[] = { { "", 1 }, { NULL, 0 } };
+    static const scale_t bare_s[] = { { "", SECOND }, { NULL, 0 } };
+
+    if (parse_scaled(text, bare_seconds ? bare_s : bare_ms, value) == 0) {
+        return 0;
+    }
+
+    total = 0;
+    s = time_scales;
+
+    do {
+        if (parse_digits(&text, &v) != 0) {
+            return -1;
+        }
+
+        /* Each unit once, in falling order: "1m30s", not "30s1m". */
+
+        s = find_time_scale(s, text);
+
+        if (s == NULL || v > (UINT64_MAX - total) / s->scale) {
+            return -1;
+        }
+
+        total += v * s->scale;
+        len = strlen(s->suffix);
+        text.data += len;
+        text.len -= len;
+        s++;
+
+    } while (text.len > 0);
+
+    *value = total;
+
+    return 0;
+}

@@ -1,0 +1,191 @@
+/*
+ * sbx_probe.c: self-tests at start: one tiny program per built-in runtime, by
+ * the exec path, in the same sandbox as everyone's.  They show that runs work on
+ * this host and measure what an empty program needs (the base of the memory
+ * formula and of the hook's count).
+ *
+ * Runs in the supervisor; nobody's program runs before they have ended.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sbx_layer.h"
+#include "sbx_log.h"
+#include "sbx_state.h"
+
+#define PROBE_MS  20000
+
+typedef struct {
+    sbx_task_t run;
+    sbx_job_t job;
+} probe_t;
+
+static const struct {
+    const char *language;
+    const char *program;    /* prints its own /proc/self/status */
+} programs[] = {
+    { "python", "print(open('/proc/self/status').read())" },
+    { "node", "console.log(require('fs').readFileSync("
+              "'/proc/self/status','utf8'))" },
+    { NULL, "" }            /* an operator's own: an empty file */
+};
+
+
+/* "VmData:   12345 kB" in the program's output, as bytes; 0: not there. */
+static uint64_t
+field_kb(const sbx_task_t *run, const char *name)
+{
+    char *at, text[8192];
+    size_t len = run->verdict.output.len;
+
+    if (len >= sizeof(text)) {
+        len = sizeof(text) - 1;
+    }
+
+    if (len > 0) {
+        memcpy(text, run->verdict.output.data, len);
+    }
+    text[len] = '\0';
+
+    at = strstr(text, name);
+
+    return at == NULL ? 0 : strtoull(at + strlen(name), NULL, 10) << 10;
+}
+
+
+static void
+publish(sbx_runtime_t *rt, const sbx_verdict_t *v)
+{
+    sbx_stats_runtime_t *row;
+    size_t i = (size_t) (rt - sbx_super.runtimes);
+
+    if (sbx_super.stats == NULL || i >= SBX_STATS_RUNTIMES) {
+        return;
+    }
+
+    row = &sbx_super.stats->runtimes[i];
+
+    /* the python zygote's children have a base of their own: see HELLO */
+    if (row->base_bytes == 0 || !row->zygote) {
+        row->base_bytes = rt->base_bytes;
+    }
+
+    row->floor_bytes = v->memory_bytes;
+    row->address_space = (uint32_t) rt->address_space;
+}
+
+
+static void
+probe_done(sbx_task_t *run)
+{
+    probe_t *probe = (probe_t *) run;
+    sbx_runtime_t *rt = run->runtime;
+    const sbx_verdict_t *v = &run->verdict;
+
+    if (v->status == SBX_SUCCESS) {
+        rt->probed = 1;
+        rt->base_bytes = field_kb(run, rt->address_space ? "VmPeak:"
+                                                         : "VmData:");
+        rt->hook_base = v->memory_source == SBX_SOURCE_HOOK
+                        ? (int64_t) v->memory_bytes : 0;
+
+        if (v->memory_source != SBX_SOURCE_HOOK) {
+            sbx_log(SBX_LOG_WARN, 0, "runtime %s does not load the preload "
+                    "hook", rt->conf->name);
+        }
+
+        sbx_log(SBX_LOG_INFO, 0, "runtime %s: base %llu bytes, hook base %lld",
+                rt->conf->name, (unsigned long long) rt->base_bytes,
+                (long long) rt->hook_base);
+        publish(rt, v);
+
+    } else {
+        rt->probed = -1;
+        snprintf(rt->probe_error, sizeof(rt->probe_error), "%s: %.100s %.*s",
+                 sbx_status_name(v->status), v->error,
+                 (int) (v->errout.len < 120 ? v->errout.len : 120),
+                 v->errout.len ? v->errout.data : "");
+        sbx_log(SBX_LOG_ERR, 0, "runtime %s does not work here: %s",
+                rt->conf->name, rt->probe_error);
+    }
+
+    sbx_run_clear(run);
+    sbx_job_clear(&probe->job);
+    free(probe);
+
+    if (--sbx_super.probing == 0 && sbx_super.stats != NULL) {
+        sbx_super.stats->missing = sbx_super.missing;
+        sbx_super.stats->ready = 1;
+    }
+
+    sbx_queue_dispatch();
+}
+
+
+static int
+probe_add(sbx_runtime_t *rt)
+{
+    size_t i;
+    sbx_str_t code;
+    probe_t *probe = calloc(1, sizeof(*probe));
+
+    if (probe == NULL) {
+        return -1;
+    }
+
+    for (i = 0; programs[i].language != NULL; i++) {
+        if (!rt->conf->own
+            && strcmp(programs[i].language, rt->conf->name) == 0)
+        {
+            break;
+        }
+    }
+
+    code.data = programs[i].program;
+    code.len = strlen(code.data);
+
+    sbx_job_init(&probe->job);
+    probe->job.language = (sbx_str_t) { rt->conf->name,
+                                        strlen(rt->conf->name) };
+    probe->job.name = sbx_language_main(probe->job.language);
+    probe->job.code = code;
+    probe->job.flags = SBX_JOB_NO_ZYGOTE;
+    probe->job.allow_missing = SBX_LAYERS_ALL;
+    probe->job.limits[SBX_LIMIT_TIMEOUT] = PROBE_MS;
+    probe->job.limits[SBX_LIMIT_CPU_TIME] = PROBE_MS;
+    probe->job.limits[SBX_LIMIT_MEMORY] = 1ull << 30;
+
+    if (sbx_job_add_case(&probe->job, 0, SBX_STR("")) < 0) {
+        free(probe);
+        return -1;
+    }
+
+    sbx_verdict_init(&probe->run.verdict);
+    probe->run.job = &probe->job;
+    probe->run.runtime = rt;
+    probe->run.done = probe_done;
+    probe->run.no_zygote = 1;
+    sbx_super.probing++;
+    sbx_queue_add(&probe->run);
+
+    return 0;
+}
+
+
+void
+sbx_probe_start(void)
+{
+    unsigned i;
+
+    for (i = 0; i < sbx_super.nruntimes; i++) {
+        if (probe_add(&sbx_super.runtimes[i]) < 0) {
+            sbx_log(SBX_LOG_ALERT, 0, "no memory for a self-test");
+        }
+    }
+
+    if (sbx_super.probing == 0 && sbx_super.stats != NULL) {
+        sbx_super.stats->ready = 1;
+    }
+}

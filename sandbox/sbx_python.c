@@ -1,0 +1,475 @@
+/*
+ * sbx_python.c: deer-flow-python, the zygote with an embedded CPython.
+ *
+ * Runs in the zygote: one thread, no client data.  Starts the interpreter as
+ * `python3` would start for a program in SBX_RUN_DIR, imports what programs
+ * commonly use, looks up what the child will need, freezes the heap, and hands
+ * over to the common half (sbx_zygote_main), which forks the children.
+ *
+ * Linked from the distribution's static archive (its shared one is 1.28 times
+ * slower), wholly and with its symbols exported, because extension modules take
+ * any of them from the program.  Arenas stay obmalloc's own: they come through
+ * mmap, where the preload hook counts them.  One huge reserved region would fork
+ * faster, but the hook could not see what a run uses of it.
+ */
+
+#include "sbx_python.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sbx_child.h"
+
+#define PROGRAM     "/usr/bin/python3"
+#define HOME        "/tmp"          /* a run's, from sbx_child_env */
+#define NO_HOME     "/nonexistent"
+
+#define FLAG_DONT_WRITE_BYTECODE    4   /* index in sys.flags */
+
+
+typedef struct {
+    PyObject **object;
+    const char *module;
+    const char *name;       /* attributes from the module on, by dots */
+} lookup_t;
+
+
+sbx_python_t sbx_python;
+
+/*
+ * In the order of import.  Each costs fork time (page tables, pages copied), so
+ * these are the modules that programs of judges and agents use most, and those
+ * which they pull in anyway.
+ */
+static const char *const preload[] = {
+    "sys", "math", "collections", "heapq", "bisect", "itertools", "functools",
+    "re", "json", "random", "string", "decimal", "fractions", "datetime",
+    "time", "typing", "dataclasses", "copy", "operator", "io", "os",
+    "statistics", "enum", "threading", "queue", "struct", "hashlib",
+    "textwrap", "array", "cmath", "numbers", "contextlib", "abc", "types",
+    "traceback", "collections.abc", "linecache", "weakref", "pprint",
+    "calendar", "zlib", "base64", "binascii", "tempfile", "warnings",
+    "inspect", "logging"
+};
+
+static const lookup_t lookups[] = {
+    { &sbx_python.random_seed, "random", "seed" },
+    { &sbx_python.set_native_id, "threading", "_main_thread._set_native_id" },
+    { &sbx_python.loader, "_frozen_importlib_external", "SourceFileLoader" },
+    { &sbx_python.environ, "os", "environ" },
+    { &sbx_python.posix_environ, "posix", "environ" },
+    { &sbx_python.tzset, "time", "tzset" },
+    { &sbx_python.threading, "threading", "" },
+    { &sbx_python.threading_shutdown, "threading", "_shutdown" },
+    { &sbx_python.threading_atexits, "threading", "_threading_atexits" },
+    { &sbx_python.threading_active, "threading", "_active" },
+    { &sbx_python.atexit_run, "atexit", "_run_exitfuncs" },
+    { &sbx_python.atexit_count, "atexit", "_ncallbacks" },
+    { &sbx_python.logging_shutdown, "logging", "shutdown" },
+    { &sbx_python.logging_handlers, "logging", "_handlerList" },
+    { &sbx_python.getsignal, "_signal", "getsignal" },
+    { &sbx_python.setsignal, "_signal", "signal" },
+    { &sbx_python.sig_dfl, "_signal", "SIG_DFL" },
+    { &sbx_python.gc_collect, "gc", "collect" },
+    { &sbx_python.gc_objects, "gc", "get_objects" },
+    { &sbx_python.gc_unfreeze, "gc", "unfreeze" },
+    { &sbx_python.gc_callbacks, "gc", "callbacks" },
+    { &sbx_python.gc_debug, "gc", "get_debug" },
+    { &sbx_python.import_, "builtins", "__import__" },
+    { &sbx_python.importers, "sys", "path_importer_cache" }
+};
+
+static const sbx_zygote_ops_t ops = {
+    .forked = sbx_python_forked,
+    .warm = sbx_python_warm,
+    .run = sbx_python_run
+};
+
+
+static void clean_process(void);
+static void clean_environment(void);
+static int start_interpreter(void);
+static int open_pipes(int saved[3]);
+static void close_pipes(const int saved[3]);
+static PyStatus initialize(void);
+static int mend_flags(void);
+static int mend_user_site(void);
+static int import_modules(void);
+static PyObject *keep_back(PyObject *self, PyObject *args, PyObject *kwargs);
+static int look_up(void);
+static int make_ready(void);
+
+
+int
+main(void)
+{
+    clean_process();
+    clean_environment();
+
+    if (start_interpreter() == -1 || import_modules() == -1
+        || look_up() == -1 || make_ready() == -1)
+    {
+        if (Py_IsInitialized() && PyErr_Occurred()) {
+            PyErr_PrintEx(0);
+        }
+
+        fprintf(stderr, "deer-flow-python: cannot start the interpreter\n");
+        return 1;
+    }
+
+    /* nothing of the interpreter is worth an orderly end here */
+    _exit(sbx_zygote_main(&ops) == 0 ? 0 : 1);
+}
+
+
+/*
+ * Python takes over an ignored SIGINT and would never raise KeyboardInterrupt;
+ * a mask or an umask of the operator's shell would reach the children.
+ */
+static void
+clean_process(void)
+{
+    sbx_child_signals();
+    umask(022);
+}
+
+
+/*
+ * PYTHON* would change flags, paths and buffering of every run.  HOME is set
+ * aside meanwhile: in the zygote it is the host's /tmp, where anybody could leave
+ * a .local with a .pth file that `site` executes.
+ */
+static void
+clean_environment(void)
+{
+#ifdef SBX_FAULTS
+    char *fault = getenv("SBX_FAULT");
+
+    if (fault != NULL) {
+        fault = strdup(fault);
+    }
+#endif
+
+    clearenv();
+
+    for (size_t i = 0; sbx_child_env[i] != NULL; i++) {
+        putenv((char *) sbx_child_env[i]);
+    }
+
+    setenv("HOME", NO_HOME, 1);
+
+#ifdef SBX_FAULTS
+    if (fault != NULL) {
+        setenv("SBX_FAULT", fault, 1);
+    }
+#endif
+}
+
+
+static int
+start_interpreter(void)
+{
+    int saved[3];
+    PyStatus status;
+
+    if (open_pipes(saved) == -1) {
+        return -1;
+    }
+
+    status = initialize();
+    close_pipes(saved);
+
+    if (PyStatus_Exception(status)) {
+        fprintf(stderr, "deer-flow-python: %s\n",
+                status.err_msg ? status.err_msg : "exit asked for");
+        return -1;
+    }
+
+    setenv("HOME", HOME, 1);
+
+    return mend_flags() == -1 ? -1 : mend_user_site();
+}
+
+
+/*
+ * sys.stdin, stdout and stderr remember the kind of their descriptors (seekable,
+ * block size).  A child's are pipes, so they are pipes while the interpreter
+ * starts, whatever the zygote was given.
+ */
+static int
+open_pipes(int saved[3])
+{
+    int fds[2];
+
+    if (pipe2(fds, O_CLOEXEC) == -1) {
+        return -1;
+    }
+
+    for (int fd = 0; fd < 3; fd++) {
+        saved[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+
+        if (dup2(fds[fd == 0 ? 0 : 1], fd) == -1) {
+            return -1;
+        }
+    }
+
+    close(fds[0]);
+    close(fds[1]);
+
+    return 0;
+}
+
+
+static void
+close_pipes(const int saved[3])
+{
+    for (int fd = 0; fd < 3; fd++) {
+        if (saved[fd] != -1) {
+            dup2(saved[fd], fd);
+            close(saved[fd]);
+        }
+    }
+}
+
+
+static PyStatus
+initialize(void)
+{
+    PyConfig config;
+    PyStatus status;
+
+    PyConfig_InitPythonConfig(&config);
+    config.parse_argv = 0;
+
+    /* the zygote, maybe root, leaves nothing in the host's __pycache__ */
+    config.write_bytecode = 0;
+
+    status = PyConfig_SetBytesString(&config, &config.program_name, PROGRAM);
+
+    if (!PyStatus_Exception(status)) {
+        status = Py_InitializeFromConfig(&config);
+    }
+
+    PyConfig_Clear(&config);
+
+    return status;
+}
+
+
+/* From here on as `python3`: programs may write the bytecode of their modules. */
+static int
+mend_flags(void)
+{
+    PyObject *flags = PySys_GetObject("flags");
+
+    if (flags == NULL) {
+        return -1;
+    }
+
+    PyStructSequence_SetItem(flags, FLAG_DONT_WRITE_BYTECODE,
+                             PyLong_FromLong(0));
+
+    return 0;
+}
+
+
+/* What `site` would have found with a run's HOME (and no such directory). */
+static int
+mend_user_site(void)
+{
+    static const char code[] =
+        "def mend(old, new):\n"
+        "    import os, posix, site\n"
+        "    os.environ['HOME'] = new\n"
+        "    posix.environ[b'HOME'] = new.encode()\n"
+        "    for name in 'USER_BASE', 'USER_SITE':\n"
+        "        value = getattr(site, name)\n"
+        "        if value is not None:\n"
+        "            setattr(site, name, value.replace(old, new, 1))\n"
+        "mend('" NO_HOME "', '" HOME "')\n";
+    PyObject *globals = PyDict_New();
+    PyObject *result = NULL;
+
+    if (globals != NULL
+        && PyDict_SetItemString(globals, "__builtins__",
+                                PyEval_GetBuiltins()) == 0)
+    {
+        result = PyRun_String(code, Py_file_input, globals, globals);
+    }
+
+    Py_XDECREF(globals);
+    Py_XDECREF(result);
+
+    return result == NULL ? -1 : 0;
+}
+
+
+/*
+ * os.register_at_fork is replaced meanwhile.  Run at every fork of the zygote,
+ * the modules' hooks would cost a third of a run, and most of them mend locks
+ * that a single thread never holds; the rest is sbx_python_forked's.  A child
+ * gets them registered, because its own os.fork must call them.
+ */
+static int
+import_modules(void)
+{
+    static PyMethodDef keeper = { "register_at_fork",
+        (PyCFunction) (void (*)(void)) keep_back,
+        METH_VARARGS | METH_KEYWORDS, NULL };
+    PyObject *os = PyImport_ImportModule("os");
+    PyObject *function = PyCFunction_New(&keeper, NULL);
+
+    sbx_python.hooks = PyList_New(0);
+    sbx_python.startup = PyDict_Copy(PyImport_GetModuleDict());
+
+    if (os == NULL || function == NULL || sbx_python.hooks == NULL
+        || sbx_python.startup == NULL)
+    {
+        return -1;
+    }
+
+    sbx_python.register_at_fork = PyObject_GetAttrString(os,
+                                                         "register_at_fork");
+
+    if (sbx_python.register_at_fork == NULL
+        || PyObject_SetAttrString(os, "register_at_fork", function) == -1)
+    {
+        return -1;
+    }
+
+    for (size_t i = 0; i < sizeof(preload) / sizeof(preload[0]); i++) {
+        PyObject *module = PyImport_ImportModule(preload[i]);
+
+        if (module == NULL) {
+            return -1;
+        }
+
+        Py_DECREF(module);
+    }
+
+    if (PyObject_SetAttrString(os, "register_at_fork",
+                               sbx_python.register_at_fork) == -1
+        || PySys_SetObject("dont_write_bytecode", Py_False) == -1)
+    {
+        return -1;
+    }
+
+    Py_DECREF(function);
+    Py_DECREF(os);
+
+    return 0;
+}
+
+
+static PyObject *
+keep_back(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    (void) self;
+    (void) args;
+
+    if (kwargs != NULL && PyList_Append(sbx_python.hooks, kwargs) == -1) {
+        return NULL;
+    }
+
+    Py_RETURN_NONE;
+}
+
+
+static int
+look_up(void)
+{
+    for (size_t i = 0; i < sizeof(lookups) / sizeof(lookups[0]); i++) {
+        char names[64];
+        char *rest = names;
+        PyObject *object = PyImport_ImportModule(lookups[i].module);
+
+        snprintf(names, sizeof(names), "%s", lookups[i].name);
+
+        for (char *name; object != NULL
+             && (name = strsep(&rest, ".")) != NULL && name[0] != '\0';)
+        {
+            PyObject *next = PyObject_GetAttrString(object, name);
+
+            Py_DECREF(object);
+            object = next;
+        }
+
+        if (object == NULL) {
+            return -1;
+        }
+
+        *lookups[i].object = object;
+    }
+
+    sbx_python.is_finalizing = PyCFunction_New(&sbx_python_end_methods[0],
+                                               NULL);
+    sbx_python.late_import = PyCFunction_New(&sbx_python_end_methods[1], NULL);
+
+    return sbx_python.is_finalizing == NULL || sbx_python.late_import == NULL
+           ? -1 : 0;
+}
+
+
+/*
+ * logging.shutdown, the only one, leaves atexit's list, where it would be called
+ * (and copy pages) at the end of every run; sbx_python_finish calls it when there
+ * are handlers, at the same place in the order.  gc.freeze comes last: what it holds
+ * is never looked at by a child's collections, which would copy all of it.
+ */
+static int
+make_ready(void)
+{
+    PyObject *atexit = PyImport_ImportModule("atexit");
+    PyObject *gc = PyImport_ImportModule("gc");
+    PyObject *result;
+
+    if (atexit == NULL || gc == NULL) {
+        return -1;
+    }
+
+    result = PyObject_CallMethod(atexit, "_clear", NULL);
+    Py_XDECREF(result);
+
+    sbx_python.modules = PyDict_Copy(PyImport_GetModuleDict());
+
+    if (result == NULL || sbx_python.modules == NULL
+        || PyDict_DelItemString(sbx_python.modules, "__main__") == -1
+        || PyDict_DelItemString(sbx_python.startup, "__main__") == -1)
+    {
+        return -1;
+    }
+
+    sbx_python.libraries = sbx_python_libraries();
+
+    PyGC_Collect();
+
+    result = PyObject_CallMethod(gc, "freeze", NULL);
+    Py_XDECREF(result);
+    Py_DECREF(gc);
+    Py_DECREF(atexit);
+
+    return result == NULL ? -1 : 0;
+}
+
+
+void
+sbx_python_forget(void)
+{
+    PyObject **made[] = {
+        &sbx_python.hooks, &sbx_python.register_at_fork,
+        &sbx_python.is_finalizing, &sbx_python.late_import,
+        &sbx_python.startup, &sbx_python.modules
+    };
+
+    for (size_t i = 0; i < sizeof(lookups) / sizeof(lookups[0]); i++) {
+        Py_CLEAR(*lookups[i].object);
+    }
+
+    for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
+        Py_CLEAR(*made[i]);
+    }
+}

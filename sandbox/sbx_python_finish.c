@@ -1,0 +1,488 @@
+/*
+ * sbx_python_finish.c: the end of a Python run.
+ *
+ * Runs in the child.  Py_FinalizeEx takes apart the whole interpreter, page by
+ * copied page: several times the run itself.  So the part of it that a program
+ * can notice is done here, in its order, on what the program made: threads,
+ * atexit functions, streams, signal handlers, __main__ and the program's own
+ * modules, and two collections.  Then whatever of the program is still alive
+ * (parked in a library's module, say) is looked at.  Only if something there
+ * would act when it is destroyed (__del__, an open file, a suspended generator),
+ * and when other threads or interpreters are left, Py_FinalizeEx itself runs.
+ */
+
+#include "sbx_python.h"
+
+#include <link.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FLUSH_FAILED    120     /* the interpreter's exit code for it */
+
+
+static void stop_threads(int callbacks);
+static int count_callbacks(void);
+static void call_atexit(void);
+static int is_alone(void);
+static int is_watched(void);
+static int flush_streams(void);
+static void drop_handlers(void);
+static void drop_names(void);
+static void drop_modules(void);
+static void set_import(PyObject *function);
+static int is_own(PyObject *name, PyObject *module);
+static void collect(void);
+static int acts_at_end(void);
+static int same_origin(PyObject *module);
+static int count_libraries(struct dl_phdr_info *info, size_t size, void *data);
+static PyObject *yes(PyObject *self, PyObject *none);
+static PyObject *refuse_import(PyObject *self, PyObject *args);
+static void finalize(int code, int interrupted) __attribute__((noreturn));
+static void leave(int code, int interrupted, int orderly)
+    __attribute__((noreturn));
+
+PyMethodDef sbx_python_end_methods[] = {
+    { "is_finalizing", yes, METH_NOARGS, NULL },
+    { "__import__", refuse_import, METH_VARARGS, NULL },
+    { NULL, NULL, 0, NULL }
+};
+
+
+void
+sbx_python_finish(int code, int interrupted)
+{
+    stop_threads(count_callbacks());
+    call_atexit();
+
+    if (sbx_python.by_the_book || !is_alone() || is_watched()) {
+        finalize(code, interrupted);
+    }
+
+    if (PySys_SetObject("is_finalizing", sbx_python.is_finalizing) == -1) {
+        PyErr_Clear();
+    }
+
+    if (flush_streams() == -1) {
+        code = FLUSH_FAILED;
+    }
+
+    drop_handlers();
+    PyGC_Collect();
+
+    drop_names();
+    drop_modules();
+
+    /* the interpreter has no modules any more when it collects again */
+    set_import(sbx_python.late_import);
+    collect();
+
+    if (acts_at_end()) {
+        finalize(code, interrupted);
+    }
+
+    /* what destructors printed; by now a failure is nobody's business */
+    sbx_python_flush();
+
+    leave(code, interrupted, sbx_python_libraries() != sbx_python.libraries);
+}
+
+
+/*
+ * Joins the program's threads.  The call, and the pages it copies, are saved
+ * where there never were any and no atexit function will look.
+ */
+static void
+stop_threads(int callbacks)
+{
+    PyObject *none;
+
+    if (callbacks == 0
+        && PyDict_Size(sbx_python.threading_active) == 1
+        && PyList_Size(sbx_python.threading_atexits) == 0
+        && is_alone())
+    {
+        return;
+    }
+
+    none = PyObject_CallNoArgs(sbx_python.threading_shutdown);
+
+    if (none == NULL) {
+        PyErr_WriteUnraisable(sbx_python.threading);
+    }
+
+    Py_XDECREF(none);
+}
+
+
+static int
+count_callbacks(void)
+{
+    int callbacks;
+    PyObject *count = PyObject_CallNoArgs(sbx_python.atexit_count);
+
+    callbacks = count == NULL || PyLong_AsLong(count) != 0;
+    Py_XDECREF(count);
+    PyErr_Clear();
+
+    return callbacks;
+}
+
+
+static void
+call_atexit(void)
+{
+    PyObject *none;
+
+    if (count_callbacks() != 0) {
+        none = PyObject_CallNoArgs(sbx_python.atexit_run);
+        Py_XDECREF(none);
+        PyErr_Clear();
+    }
+
+    /* registered first of all, so called last: see make_ready */
+    if (PyList_Size(sbx_python.logging_handlers) > 0) {
+        none = PyObject_CallNoArgs(sbx_python.logging_shutdown);
+
+        if (none == NULL) {
+            PyErr_WriteUnraisable(sbx_python.logging_shutdown);
+        }
+
+        Py_XDECREF(none);
+    }
+}
+
+
+/* Daemon threads only stop for a real end of the interpreter. */
+static int
+is_alone(void)
+{
+    PyInterpreterState *interp = PyInterpreterState_Head();
+    PyThreadState *thread = PyInterpreterState_ThreadHead(interp);
+
+    return PyInterpreterState_Next(interp) == NULL
+           && PyThreadState_Next(thread) == NULL;
+}
+
+
+/* Who watches or debugs the collector must see the interpreter's own end. */
+static int
+is_watched(void)
+{
+    PyObject *flags = PyObject_CallNoArgs(sbx_python.gc_debug);
+    int watched = PyList_Size(sbx_python.gc_callbacks) > 0
+                  || flags == NULL || PyLong_AsLong(flags) != 0;
+
+    Py_XDECREF(flags);
+    PyErr_Clear();
+
+    return watched;
+}
+
+
+/* As the interpreter's flush_std_files: complains about stdout alone. */
+static int
+flush_streams(void)
+{
+    int status = 0;
+    static const char *const names[] = { "stdout", "stderr" };
+
+    for (int i = 0; i < 2; i++) {
+        int closed = 0;
+        PyObject *stream = PySys_GetObject(names[i]);
+        PyObject *result;
+
+        if (stream == NULL || stream == Py_None) {
+            continue;
+        }
+
+        result = PyObject_GetAttrString(stream, "closed");
+
+        if (result != NULL) {
+            closed = PyObject_IsTrue(result);
+            Py_DECREF(result);
+        }
+
+        PyErr_Clear();
+
+        if (closed > 0) {
+            continue;
+        }
+
+        result = PyObject_CallMethod(stream, "flush", NULL);
+
+        if (result == NULL) {
+            status = -1;
+
+            if (i == 0) {
+                PyErr_WriteUnraisable(stream);
+
+            } else {
+                PyErr_Clear();
+            }
+        }
+
+        Py_XDECREF(result);
+    }
+
+    return status;
+}
+
+
+/* A handler of the program would keep its __main__ alive. */
+static void
+drop_handlers(void)
+{
+    for (int sig = 1; sig < NSIG; sig++) {
+        PyObject *handler = PyObject_CallFunction(sbx_python.getsignal, "i",
+                                                  sig);
+
+        if (handler != NULL && PyCallable_Check(handler)) {
+            PyObject *old = PyObject_CallFunction(sbx_python.setsignal, "iO",
+                                                  sig, sbx_python.sig_dfl);
+
+            Py_XDECREF(old);
+        }
+
+        Py_XDECREF(handler);
+        PyErr_Clear();
+    }
+}
+
+
+/*
+ * Names that hold a program's objects: a traceback keeps whole frames.  From here
+ * on only what is loaded can be imported.
+ */
+static void
+drop_names(void)
+{
+    static const char *const gone[] = {
+        "path", "argv", "ps1", "ps2", "last_type", "last_value",
+        "last_traceback", "path_hooks", "path_importer_cache", "meta_path"
+    };
+    static const char *const files[][2] = {
+        { "stdin", "__stdin__" }, { "stdout", "__stdout__" },
+        { "stderr", "__stderr__" }
+    };
+
+    for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++) {
+        if (PySys_SetObject(gone[i], Py_None) == -1) {
+            PyErr_Clear();
+        }
+    }
+
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        PyObject *first = PySys_GetObject(files[i][1]);
+
+        if (PySys_SetObject(files[i][0], first ? first : Py_None) == -1) {
+            PyErr_Clear();
+        }
+    }
+}
+
+
+/*
+ * __main__ and the program's own modules.  Those of the library that it
+ * imported stay: to destroy them takes time, and acts_at_end looks at what they
+ * hold.
+ */
+static void
+drop_modules(void)
+{
+    Py_ssize_t position = 0;
+    PyObject *modules = PyImport_GetModuleDict();
+    PyObject *own = PyList_New(0);
+    PyObject *name, *module;
+
+    if (own == NULL) {
+        PyErr_Clear();
+        return;
+    }
+
+    while (PyDict_Next(modules, &position, &name, &module)) {
+        if (is_own(name, module) && PyList_Append(own, name) == -1) {
+            PyErr_Clear();
+        }
+    }
+
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(own); i++) {
+        if (PyDict_SetItem(modules, PyList_GET_ITEM(own, i), Py_None) == -1) {
+            PyErr_Clear();
+        }
+    }
+
+    Py_DECREF(own);
+}
+
+
+static void
+set_import(PyObject *function)
+{
+    if (PyDict_SetItemString(PyEval_GetBuiltins(), "__import__",
+                             function) == -1)
+    {
+        PyErr_Clear();
+    }
+}
+
+
+static int
+is_own(PyObject *name, PyObject *module)
+{
+    return PyDict_GetItem(sbx_python.modules, name) != module
+           && !same_origin(module);
+}
+
+
+/* Whether a module comes from below the interpreter's prefix. */
+static int
+same_origin(PyObject *module)
+{
+    int same = 0;
+    PyObject *spec, *origin = NULL;
+
+    if (!PyModule_Check(module)) {
+        return 0;
+    }
+
+    spec = PyDict_GetItemString(PyModule_GetDict(module), "__spec__");
+
+    if (spec != NULL && spec != Py_None) {
+        origin = PyObject_GetAttrString(spec, "origin");
+    }
+
+    if (origin != NULL && PyUnicode_Check(origin)) {
+        const char *path = PyUnicode_AsUTF8(origin);
+
+        same = path != NULL && (strncmp(path, "/usr/", 5) == 0
+                                || strcmp(path, "built-in") == 0
+                                || strcmp(path, "frozen") == 0);
+    }
+
+    Py_XDECREF(origin);
+    PyErr_Clear();
+
+    return same;
+}
+
+
+/* gc.collect works after gc.disable too, as the interpreter's last one does. */
+static void
+collect(void)
+{
+    PyObject *count = PyObject_CallNoArgs(sbx_python.gc_collect);
+
+    Py_XDECREF(count);
+    PyErr_Clear();
+}
+
+
+/* The heap of the zygote is frozen: what the collector lists is the run's. */
+static int
+acts_at_end(void)
+{
+    int acts = 0;
+    PyObject *objects = PyObject_CallNoArgs(sbx_python.gc_objects);
+
+    if (objects == NULL) {
+        PyErr_Clear();
+        return 1;
+    }
+
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(objects) && !acts; i++) {
+        PyTypeObject *type = Py_TYPE(PyList_GET_ITEM(objects, i));
+
+        acts = type->tp_finalize != NULL || type->tp_del != NULL;
+    }
+
+    Py_DECREF(objects);
+
+    return acts;
+}
+
+
+static PyObject *
+yes(PyObject *self, PyObject *none)
+{
+    (void) self;
+    (void) none;
+
+    Py_RETURN_TRUE;
+}
+
+
+static PyObject *
+refuse_import(PyObject *self, PyObject *args)
+{
+    (void) self;
+    (void) args;
+
+    PyErr_SetString(PyExc_ImportError, "sys.meta_path is None, Python is "
+                    "likely shutting down");
+
+    return NULL;
+}
+
+
+static void
+finalize(int code, int interrupted)
+{
+    PyObject *none = PyObject_CallNoArgs(sbx_python.gc_unfreeze);
+
+    Py_XDECREF(none);
+    PyErr_Clear();
+    set_import(sbx_python.import_);
+    sbx_python_forget();
+
+    if (Py_FinalizeEx() < 0) {
+        code = FLUSH_FAILED;
+    }
+
+    leave(code, interrupted, 1);
+}
+
+
+/*
+ * orderly: shared objects came with the program, and may have destructors.
+ * Otherwise C streams (ctypes' printf) are all that C's exit would look after.
+ */
+static void
+leave(int code, int interrupted, int orderly)
+{
+    if (interrupted) {
+        PyOS_setsig(SIGINT, SIG_DFL);
+        kill(getpid(), SIGINT);
+    }
+
+    if (orderly) {
+        exit(code);
+    }
+
+    fflush(NULL);
+    _exit(code);
+}
+
+
+unsigned long long
+sbx_python_libraries(void)
+{
+    unsigned long long count = 0;
+
+    dl_iterate_phdr(count_libraries, &count);
+
+    return count;
+}
+
+
+static int
+count_libraries(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void) size;
+
+    *(unsigned long long *) data = info->dlpi_adds;
+
+    return 1;
+}

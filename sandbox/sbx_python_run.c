@@ -1,0 +1,531 @@
+/*
+ * sbx_python_run.c: from a fresh fork to the end of the user's program.
+ *
+ * Runs in the child, above the frozen heap of the zygote.  The program runs as
+ * `cd SBX_RUN_DIR && python3 NAME ARGS` would run it: a new __main__ (a frozen one
+ * would never give its objects back), called from C with no Python frame below
+ * (f_back, print_stack and the recursion limit would show it), from a real file
+ * under the shown name (the traceback printer opens it).
+ */
+
+#include "sbx_python.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "sbx_root.h"
+
+#define PATH_SIZE   (sizeof(SBX_RUN_DIR) + SBX_NAME_MAX + 1)
+
+
+static int take_environment(const sbx_job_t *job);
+static int take_arguments(const sbx_job_t *job);
+static PyObject *take_main(PyObject *file);
+static int take_shadows(const sbx_job_t *job);
+static int shadows(sbx_str_t path);
+static PyObject *text(sbx_str_t s);
+static int run_file(PyObject *dict, const char *path, int *interrupted);
+static int exit_code(void);
+static void discard(int saved[2]);
+static void restore(const int saved[2]);
+static void no_python(const char *what) __attribute__((noreturn));
+
+/*
+ * What most programs do once.  Whatever it touches is copied before the job is
+ * there: code of the compiler's and printer's data, free lists, first arenas.
+ */
+static const char warm_program[] =
+    "def warm(n):\n"
+    "    class Item:\n"
+    "        def __init__(self, value):\n"
+    "            self.value = value\n"
+    "        def __repr__(self):\n"
+    "            return f'Item({self.value!r})'\n"
+    "    squares = [i * i for i in range(n)]\n"
+    "    items = {str(i): Item(i) for i in squares}\n"
+    "    print(len(items), sorted(items)[:3], items, '%d' % n, sep='\\n')\n"
+    "    try:\n"
+    "        items['none']\n"
+    "    except KeyError as error:\n"
+    "        str(error)\n"
+    "    return ','.join(items).split(','), sum(x for x in squares)\n"
+    "print(warm(200))\n"
+    "1 / 0\n";
+
+
+/*
+ * The hooks are registered after PyOS_AfterFork_Child, which would call them
+ * otherwise.  Of what they do only the random state (siblings would draw the
+ * same numbers) and the thread's kernel number need it.
+ */
+void
+sbx_python_forked(void)
+{
+    PyObject *none = NULL;
+    PyObject *empty;
+
+    PyOS_AfterFork_Child();
+    prctl(PR_SET_NAME, "python3", 0, 0, 0);
+
+    empty = PyTuple_New(0);
+
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(sbx_python.hooks); i++) {
+        none = PyObject_Call(sbx_python.register_at_fork, empty,
+                             PyList_GET_ITEM(sbx_python.hooks, i));
+        Py_XDECREF(none);
+    }
+
+    none = PyObject_CallNoArgs(sbx_python.random_seed);
+
+    if (none == NULL) {
+        /* unseeded, two runs would share their random numbers */
+        _exit(1);
+    }
+
+    Py_DECREF(none);
+    Py_DECREF(empty);
+
+    none = PyObject_CallNoArgs(sbx_python.set_native_id);
+    Py_XDECREF(none);
+    PyErr_Clear();
+}
+
+
+int
+sbx_python_warm(sbx_err_t *err)
+{
+    int saved[2];
+    PyObject *dict, *result;
+    PyCompilerFlags flags = _PyCompilerFlags_INIT;
+    FILE *file = fmemopen((char *) warm_program, sizeof(warm_program) - 1,
+                          "r");
+
+    dict = PyDict_New();
+
+    if (file == NULL || dict == NULL
+        || PyDict_SetItemString(dict, "__builtins__",
+                                PyImport_AddModule("builtins")) == -1
+        || PyDict_SetItemString(dict, "__name__", Py_None) == -1)
+    {
+        return sbx_fail(err, SBX_STEP_WARM, errno, "prepare warm-up");
+    }
+
+    discard(saved);
+
+    result = PyRun_FileExFlags(file, "warm", Py_file_input, dict, dict, 1,
+                               &flags);
+    Py_XDECREF(result);
+    Py_DECREF(dict);
+
+    /* 0: leaves no sys.last_traceback behind */
+    PyErr_PrintEx(0);
+    sbx_python_flush();
+    PyGC_Collect();
+
+    restore(saved);
+
+    return 0;
+}
+
+
+/* Without /dev/null the output is lost in closed descriptors: as well. */
+static void
+discard(int saved[2])
+{
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+    for (int i = 0; i < 2; i++) {
+        saved[i] = fcntl(i + 1, F_DUPFD_CLOEXEC, 10);
+        close(i + 1);
+
+        if (null != -1) {
+            dup2(null, i + 1);
+        }
+    }
+
+    if (null != -1) {
+        close(null);
+    }
+}
+
+
+static void
+restore(const int saved[2])
+{
+    for (int i = 0; i < 2; i++) {
+        dup2(saved[i], i + 1);
+        close(saved[i]);
+    }
+}
+
+
+void
+sbx_python_run(const sbx_job_t *job, const sbx_str_t *cmd, size_t ncmd)
+{
+    int code, interrupted = 0;
+    char path[PATH_SIZE];
+    PyObject *file, *dict;
+
+    (void) cmd;
+    (void) ncmd;
+
+    snprintf(path, sizeof(path), "%s/%.*s", SBX_RUN_DIR,
+             (int) job->name.len, job->name.data);
+
+    if (take_environment(job) == -1) {
+        no_python("environment");
+    }
+
+    if (take_arguments(job) == -1) {
+        no_python("arguments");
+    }
+
+    if (take_shadows(job) == -1) {
+        no_python("modules");
+    }
+
+    file = PyUnicode_DecodeFSDefault(path);
+
+    if (file == NULL || (dict = take_main(file)) == NULL) {
+        no_python("__main__");
+    }
+
+    Py_DECREF(file);
+
+    code = run_file(dict, path, &interrupted);
+    Py_DECREF(dict);
+
+    sbx_python_finish(code, interrupted);
+}
+
+
+static int
+take_environment(const sbx_job_t *job)
+{
+    for (size_t i = 0; i < job->nenv; i++) {
+        int failed = 1;
+        sbx_str_t name = job->env[i], value;
+        const char *equals = memchr(name.data, '=', name.len);
+        PyObject *key, *object, *raw_key, *raw;
+
+        if (equals == NULL) {
+            continue;
+        }
+
+        name.len = equals - name.data;
+        value.data = equals + 1;
+        value.len = job->env[i].len - name.len - 1;
+
+        key = text(name);
+        object = text(value);
+        raw_key = PyBytes_FromStringAndSize(name.data, name.len);
+        raw = PyBytes_FromStringAndSize(value.data, value.len);
+
+        /* os.environ's own assignment also does the C side */
+        if (key != NULL && object != NULL && raw_key != NULL && raw != NULL) {
+            failed = PyObject_SetItem(sbx_python.environ, key, object) == -1
+                     || PyDict_SetItem(sbx_python.posix_environ, raw_key,
+                                       raw) == -1;
+        }
+
+        Py_XDECREF(key);
+        Py_XDECREF(object);
+        Py_XDECREF(raw_key);
+        Py_XDECREF(raw);
+
+        if (failed) {
+            return -1;
+        }
+
+        if (name.len == 2 && memcmp(name.data, "TZ", 2) == 0) {
+            PyObject *none = PyObject_CallNoArgs(sbx_python.tzset);
+
+            Py_XDECREF(none);
+            PyErr_Clear();
+        }
+    }
+
+    return 0;
+}
+
+
+/* sys.argv, sys.orig_argv and sys.path[0]. */
+static int
+take_arguments(const sbx_job_t *job)
+{
+    int failed = 0;
+    PyObject *argv = PyList_New(job->nargs + 1);
+    PyObject *original = PyList_New(job->nargs + 2);
+    PyObject *dir = PyUnicode_FromString(SBX_RUN_DIR);
+    PyObject *path = PySys_GetObject("path");
+    PyObject *word;
+
+    if (argv == NULL || original == NULL || dir == NULL || path == NULL) {
+        return -1;
+    }
+
+    word = PyUnicode_FromString("python3");
+    PyList_SET_ITEM(original, 0, word);
+    failed |= word == NULL;
+
+    for (size_t i = 0; i <= job->nargs; i++) {
+        word = text(i == 0 ? job->name : job->args[i - 1]);
+        failed |= word == NULL;
+
+        Py_XINCREF(word);
+        PyList_SET_ITEM(argv, i, word);
+        PyList_SET_ITEM(original, i + 1, word);
+    }
+
+    failed = failed || PySys_SetObject("argv", argv) == -1
+             || PySys_SetObject("orig_argv", original) == -1
+             || PyList_Insert(path, 0, dir) == -1;
+
+    Py_DECREF(argv);
+    Py_DECREF(original);
+    Py_DECREF(dir);
+
+    return failed ? -1 : 0;
+}
+
+
+/* A new __main__, its names in the interpreter's own order. */
+static PyObject *
+take_main(PyObject *file)
+{
+    int failed;
+    PyObject *module = PyModule_New("__main__");
+    PyObject *annotations = PyDict_New();
+    PyObject *loader = PyObject_CallFunction(sbx_python.loader, "sO",
+                                             "__main__", file);
+    PyObject *dict;
+
+    if (module == NULL || annotations == NULL || loader == NULL) {
+        return NULL;
+    }
+
+    dict = PyModule_GetDict(module);
+    Py_INCREF(dict);
+
+    failed = PyDict_SetItemString(dict, "__loader__", loader) == -1
+             || PyDict_SetItemString(dict, "__annotations__",
+                                     annotations) == -1
+             || PyDict_SetItemString(dict, "__builtins__",
+                                     PyImport_AddModule("builtins")) == -1
+             || PyDict_SetItemString(dict, "__file__", file) == -1
+             || PyDict_SetItemString(dict, "__cached__", Py_None) == -1
+             || PyDict_SetItemString(PyImport_GetModuleDict(), "__main__",
+                                     module) == -1;
+
+    Py_DECREF(module);
+    Py_DECREF(annotations);
+    Py_DECREF(loader);
+
+    return failed ? NULL : dict;
+}
+
+
+/*
+ * A file of the job that has the name of a preloaded module comes first on
+ * sys.path.  Other preloaded modules may import that one too, so all go, and the
+ * run starts with the modules that `python3` has; threading among them, of
+ * which sbx_python_finish only knows the preloaded one.
+ */
+static int
+take_shadows(const sbx_job_t *job)
+{
+    int found = shadows(job->name);
+    Py_ssize_t position = 0;
+    PyObject *name, *module;
+    PyObject *modules = PyImport_GetModuleDict();
+
+    for (size_t i = 0; i < job->nfiles && found == 0; i++) {
+        found = shadows(job->files[i].path);
+    }
+
+    if (found != 1) {
+        return found;
+    }
+
+    sbx_python.by_the_book = 1;
+
+    while (PyDict_Next(sbx_python.modules, &position, &name, &module)) {
+        if (PyDict_GetItem(sbx_python.startup, name) == NULL
+            && PyDict_DelItem(modules, name) == -1)
+        {
+            return -1;
+        }
+    }
+
+    return 0;
+}
+
+
+/* NAME.py, NAME.ABI.so or NAME/…: what the import system would look at. */
+static int
+shadows(sbx_str_t path)
+{
+    int found;
+    PyObject *name;
+
+    for (size_t i = 0; i < path.len; i++) {
+        if (path.data[i] == '.' || path.data[i] == '/') {
+            path.len = i;
+        }
+    }
+
+    name = text(path);
+
+    if (name == NULL) {
+        return -1;
+    }
+
+    found = PyDict_Contains(sbx_python.modules, name);
+
+    if (found == 1) {
+        found = PyDict_Contains(sbx_python.startup, name) == 0;
+    }
+
+    Py_DECREF(name);
+
+    return found;
+}
+
+
+static PyObject *
+text(sbx_str_t s)
+{
+    return PyUnicode_DecodeFSDefaultAndSize(s.data, s.len);
+}
+
+
+static int
+run_file(PyObject *dict, const char *path, int *interrupted)
+{
+    FILE *file = fopen(path, "rb");
+    PyCompilerFlags flags = _PyCompilerFlags_INIT;
+    PyObject *result;
+
+    if (file == NULL) {
+        no_python(path);
+    }
+
+    result = PyRun_FileExFlags(file, path, Py_file_input, dict, dict, 1,
+                               &flags);
+    sbx_python_flush();
+
+    if (result == NULL) {
+        if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
+            return exit_code();
+        }
+
+        *interrupted = PyErr_Occurred() == PyExc_KeyboardInterrupt;
+        PyErr_Print();
+    }
+
+    /* so the interpreter does, and atexit functions see it */
+    if (PyDict_DelItemString(dict, "__file__") == -1) {
+        PyErr_Clear();
+    }
+
+    if (PyDict_DelItemString(dict, "__cached__") == -1) {
+        PyErr_Clear();
+    }
+
+    if (result == NULL) {
+        return 1;
+    }
+
+    Py_DECREF(result);
+
+    return 0;
+}
+
+
+/*
+ * The exit code of the SystemExit that is set, its message printed, as
+ * PyErr_Print would; but that one goes on to end the process.
+ */
+static int
+exit_code(void)
+{
+    int code = 0;
+    PyObject *type, *value, *traceback, *attribute, *stream;
+
+    fflush(stdout);
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+
+    if (value != NULL && PyExceptionInstance_Check(value)) {
+        attribute = PyObject_GetAttrString(value, "code");
+
+        if (attribute != NULL) {
+            Py_SETREF(value, attribute);
+        }
+    }
+
+    if (value != NULL && PyLong_Check(value)) {
+        code = (int) PyLong_AsLong(value);
+
+    } else if (value != NULL && value != Py_None) {
+        PyErr_Clear();
+        code = 1;
+        stream = PySys_GetObject("stderr");
+
+        if (stream != NULL && stream != Py_None) {
+            PyFile_WriteObject(value, stream, Py_PRINT_RAW);
+
+        } else {
+            PyObject_Print(value, stderr, Py_PRINT_RAW);
+            fflush(stderr);
+        }
+
+        PySys_WriteStderr("\n");
+    }
+
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    PyErr_Clear();
+
+    return code;
+}
+
+
+void
+sbx_python_flush(void)
+{
+    static const char *const names[] = { "stderr", "stdout" };
+    PyObject *type, *value, *traceback;
+
+    PyErr_Fetch(&type, &value, &traceback);
+
+    for (size_t i = 0; i < 2; i++) {
+        PyObject *stream = PySys_GetObject(names[i]);
+
+        if (stream != NULL) {
+            PyObject *none = PyObject_CallMethod(stream, "flush", NULL);
+
+            Py_XDECREF(none);
+            PyErr_Clear();
+        }
+    }
+
+    PyErr_Restore(type, value, traceback);
+}
+
+
+/* The program has not begun: the run is the sandbox's failure. */
+static void
+no_python(const char *what)
+{
+    sbx_err_t err;
+
+    sbx_fail(&err, SBX_STEP_JOB, errno, "python: prepare %s", what);
+    sbx_child_fail(&err);
+}

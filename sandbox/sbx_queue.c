@@ -1,0 +1,352 @@
+/*
+ * sbx_queue.c: who runs next, and children made ready in idle time.
+ *
+ * Runs wait in one queue, first come first served, bounded in length and time.
+ * Runs in the supervisor.
+ */
+
+#include <string.h>
+
+#include "sbx_layer.h"
+#include "sbx_log.h"
+#include "sbx_state.h"
+
+static uint64_t refill_paused_until_ns;
+
+
+void
+sbx_queue_init(void)
+{
+    sbx_super.queue.next = &sbx_super.queue;
+    sbx_super.queue.prev = &sbx_super.queue;
+    sbx_super.finished.next = &sbx_super.finished;
+    sbx_super.finished.prev = &sbx_super.finished;
+}
+
+
+static void
+waited_too_long(sbx_timer_t *timer)
+{
+    sbx_task_t *run = timer->data;
+
+    sbx_queue_remove(run);
+    sbx_run_refuse(run, SBX_BUSY, SBX_REASON_QUEUE,
+                   "waited %u ms for a free slot", sbx_super.conf->queue_ms);
+}
+
+
+void
+sbx_queue_remove(sbx_task_t *run)
+{
+    if (!run->queued) {
+        return;
+    }
+
+    run->prev->next = run->next;
+    run->next->prev = run->prev;
+    run->queued = 0;
+    sbx_super.queued--;
+    sbx_timer_clear(&run->timer);
+}
+
+
+/* Required layers this host lacks and the job's location does not excuse. */
+static int
+unprotected(sbx_task_t *run)
+{
+    char names[200];
+    uint32_t absent;
+    size_t len = 0;
+    const sbx_layer_info_t *l;
+
+    absent = sbx_super.missing & SBX_LAYERS_REQUIRED & ~run->job->allow_missing;
+
+    if (absent == 0) {
+        return 0;
+    }
+
+    names[0] = '\0';
+
+    for (l = sbx_layers; l->bit; l++) {
+        if ((absent & l->bit) && len + strlen(l->name) + 2 < sizeof(names)) {
+            names[len++] = ' ';
+            strcpy(names + len, l->name);
+            len += strlen(l->name);
+        }
+    }
+
+    sbx_run_refuse(run, SBX_INTERNAL_ERROR, SBX_REASON_UNPROTECTED,
+                   "this host lacks required protection:%s", names);
+    return 1;
+}
+
+
+void
+sbx_queue_add(sbx_task_t *run)
+{
+    sbx_task_t *q = &sbx_super.queue;
+
+    if (run->arrived_ns == 0) {
+        run->arrived_ns = sbx_now_ns();
+    }
+
+    if (sbx_super.root_error[0] != '\0') {
+        sbx_run_refuse(run, SBX_INTERNAL_ERROR, SBX_REASON_UNPROTECTED, "%s",
+                       sbx_super.root_error);
+        return;
+    }
+
+    if (run->conn != NULL && unprotected(run)) {
+        return;
+    }
+
+    run->prev = q->prev;
+    run->next = q;
+    q->prev->next = run;
+    q->prev = run;
+    run->queued = 1;
+    sbx_super.queued++;
+
+    run->timer.handler = waited_too_long;
+    run->timer.data = run;
+
+    sbx_queue_dispatch();
+
+    if (!run->queued) {
+        return;
+    }
+
+    if (run->conn != NULL && sbx_super.queued > sbx_super.conf->queue) {
+        sbx_queue_remove(run);
+        sbx_run_refuse(run, SBX_BUSY, SBX_REASON_QUEUE,
+                       "all %u slots are busy and %u runs are waiting",
+                       sbx_super.slots, sbx_super.queued);
+        return;
+    }
+
+    if (sbx_timer_set(&run->timer, run->arrived_ns
+                      + sbx_super.conf->queue_ms * 1000000ull) < 0)
+    {
+        sbx_queue_remove(run);
+        sbx_run_refuse(run, SBX_INTERNAL_ERROR, SBX_REASON_NONE, "no memory");
+    }
+}
+
+
+/* PYTHON* variables act at interpreter start, long past in a zygote. */
+static int
+needs_cold_start(const sbx_job_t *job)
+{
+    size_t i;
+
+    if (job->flags & SBX_JOB_NO_ZYGOTE) {
+        return 1;
+    }
+
+    for (i = 0; i < job->nenv; i++) {
+        if (job->env[i].len > 6 && memcmp(job->env[i].data, "PYTHON", 6) == 0) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+static sbx_zygote_kind_t
+choose_kind(const sbx_task_t *run)
+{
+    sbx_zyg_t *python = &sbx_super.zygotes[SBX_ZYGOTE_KIND_PYTHON];
+
+    if (strcmp(run->runtime->conf->name, "python") == 0
+        && !run->runtime->conf->own
+        && !run->no_zygote
+        && python->ready
+        && !needs_cold_start(run->job))
+    {
+        return SBX_ZYGOTE_KIND_PYTHON;
+    }
+
+    return SBX_ZYGOTE_KIND_EXEC;
+}
+
+
+static uint32_t
+fork_flags(const sbx_job_t *job)
+{
+    uint32_t flags = 0;
+
+    if (job != NULL && job->limits[SBX_LIMIT_PROCESSES] > 1) {
+        flags |= SBX_FORK_FORKING;
+    }
+
+    if (sbx_super.missing & SBX_LAYER_LANDLOCK) {
+        flags |= SBX_FORK_NO_LANDLOCK;
+    }
+
+    if (sbx_super.missing & SBX_LAYER_SECCOMP) {
+        flags |= SBX_FORK_SKIP_SECCOMP;
+    }
+
+    return flags;
+}
+
+
+/* The lane in `state` used last: its memory is the warmest. */
+static sbx_lane_t *
+find_lane(sbx_lane_state_t state, sbx_zygote_kind_t kind, uint32_t flags)
+{
+    unsigned i;
+    sbx_lane_t *lane, *found = NULL;
+
+    for (i = 0; i < sbx_super.nlanes; i++) {
+        lane = &sbx_super.lanes[i];
+
+        if (lane->state != state
+            || (state == SBX_LANE_STANDBY
+                && (lane->kind != kind
+                    || (lane->fork_flags & ~SBX_FORK_WARM) != flags)))
+        {
+            continue;
+        }
+
+        if (found == NULL || lane->t0_ns > found->t0_ns) {
+            found = lane;
+        }
+    }
+
+    return found;
+}
+
+
+/* 1: the run left the queue; 0: nothing can take it now. */
+static int
+start(sbx_task_t *run)
+{
+    uint32_t flags;
+    sbx_lane_t *lane;
+    sbx_zygote_kind_t kind;
+
+    kind = choose_kind(run);
+    flags = fork_flags(run->job);
+
+    lane = find_lane(SBX_LANE_STANDBY, kind, flags);
+    if (lane != NULL) {
+        sbx_queue_remove(run);
+        sbx_lane_assign(lane, run);
+        return 1;
+    }
+
+    if (!sbx_super.zygotes[kind].ready) {
+        return 0;
+    }
+
+    lane = find_lane(SBX_LANE_FREE, kind, flags);
+    if (lane == NULL) {
+        return 0;
+    }
+
+    sbx_queue_remove(run);
+
+    if (sbx_lane_fork(lane, kind, flags, run) < 0) {
+        sbx_run_refuse(run, SBX_INTERNAL_ERROR, SBX_REASON_NONE,
+                       "cannot ask the zygote for a child");
+    }
+
+    return 1;
+}
+
+
+static unsigned
+count_standby(sbx_zygote_kind_t kind)
+{
+    unsigned i, n = 0;
+    sbx_lane_t *lane;
+
+    for (i = 0; i < sbx_super.nlanes; i++) {
+        lane = &sbx_super.lanes[i];
+
+        if (lane->run == NULL && lane->kind == kind
+            && (lane->state == SBX_LANE_FORKING
+                || lane->state == SBX_LANE_WARMING
+                || lane->state == SBX_LANE_STANDBY))
+        {
+            n++;
+        }
+    }
+
+    return n;
+}
+
+
+/*
+ * Warming costs several times what a run of hello costs, so it happens only
+ * when nobody waits and a processor is likely to be idle.
+ */
+static void
+refill(void)
+{
+    int k;
+    unsigned n;
+    uint32_t flags;
+    sbx_lane_t *lane;
+
+    if (sbx_super.queued > 0 || sbx_super.stopping || sbx_super.probing > 0
+        || sbx_super.running >= sbx_super.slots
+        || (sbx_super.running >= sbx_super.cpus
+            && sbx_super.running * 2 > sbx_super.slots)
+        || sbx_now_ns() < refill_paused_until_ns)
+    {
+        return;
+    }
+
+    for (k = 0; k < SBX_ZYGOTE_KINDS; k++) {
+
+        if (!sbx_super.zygotes[k].ready) {
+            continue;
+        }
+
+        for (n = count_standby(k); n < sbx_super.standby[k]; n++) {
+            lane = find_lane(SBX_LANE_FREE, k, 0);
+            if (lane == NULL) {
+                return;
+            }
+
+            flags = fork_flags(NULL) | SBX_FORK_WARM;
+
+            if (sbx_lane_fork(lane, k, flags, NULL) < 0) {
+                refill_paused_until_ns = sbx_now_ns() + 1000000000u;
+                return;
+            }
+        }
+    }
+}
+
+
+void
+sbx_queue_dispatch(void)
+{
+    sbx_task_t *run;
+
+    while (sbx_super.queue.next != &sbx_super.queue
+           && sbx_super.running < sbx_super.slots)
+    {
+        run = sbx_super.queue.next;
+
+        /* nobody's program runs before the self-tests have ended */
+        if (run->conn != NULL && sbx_super.probing > 0) {
+            break;
+        }
+
+        if (!start(run)) {
+            break;
+        }
+    }
+
+    refill();
+
+    if (sbx_super.stats != NULL) {
+        sbx_super.stats->queue = sbx_super.queued;
+        sbx_super.stats->slots_busy = sbx_super.running;
+    }
+}

@@ -1,0 +1,163 @@
+/*
+ * sbx_run_limits.c: a run's limits, all set from outside before the hand-over:
+ * the hook's page, rlimits by prlimit, the cgroup.
+ *
+ * Runs in the supervisor; the child sleeps meanwhile.
+ */
+
+#include <errno.h>
+#include <sys/resource.h>
+
+#include "sbx_state.h"
+
+#define MIB  (1024ull * 1024)
+
+/*
+ * What a cgroup is charged beyond the program's own memory: page tables, kernel
+ * stacks, pipe buffers, and pages of the interpreter copied on first write.
+ */
+#define CGROUP_SLACK        (32 * MIB)
+
+/* An operator's own runtime that could not be measured: a generous floor. */
+#define UNMEASURED_BASE     (256 * MIB)
+
+
+static uint64_t
+limit_of(const sbx_task_t *run, sbx_limit_id_t id)
+{
+    return run->job->limits[id];
+}
+
+
+/* base + code + factor × wanted; 0: the base was never measured. */
+static uint64_t
+address_limit(const sbx_lane_t *lane, sbx_verdict_t *v)
+{
+    const sbx_task_t *run = lane->run;
+    uint64_t wanted = limit_of(run, SBX_LIMIT_MEMORY);
+
+    v->base_bytes = lane->kind == SBX_ZYGOTE_KIND_PYTHON
+                    ? lane->vm_size : run->runtime->base_bytes;
+    v->code_bytes = run->job->code.len;
+    v->factor_permille = run->job->factor_permille;
+
+    if (v->base_bytes == 0) {
+        v->base_bytes = UNMEASURED_BASE;
+    }
+
+    return v->base_bytes + v->code_bytes
+           + wanted / 1000 * v->factor_permille
+           + wanted % 1000 * v->factor_permille / 1000;
+}
+
+
+static int
+set_rlimits(sbx_lane_t *lane, uint64_t address_bytes)
+{
+    size_t i;
+    uint64_t cpu_s, tasks;
+    sbx_task_t *run = lane->run;
+    struct rlimit rl;
+
+    /* whole seconds, rounded up, and one more: the timer is the exact one */
+    cpu_s = (limit_of(run, SBX_LIMIT_CPU_TIME) + lane->cpu0_ns / 1000000 + 999)
+            / 1000 + 1;
+    tasks = limit_of(run, SBX_LIMIT_PROCESSES)
+            + limit_of(run, SBX_LIMIT_THREADS) + 1;
+
+    const struct { int resource; uint64_t value; } table[] = {
+        { run->runtime->address_space ? RLIMIT_AS : RLIMIT_DATA,
+          address_bytes },
+        { RLIMIT_CPU, cpu_s },
+        { RLIMIT_FSIZE, limit_of(run, SBX_LIMIT_DISK) },
+        { RLIMIT_NOFILE, limit_of(run, SBX_LIMIT_OPEN_FILES) },
+        { RLIMIT_STACK, limit_of(run, SBX_LIMIT_STACK) },
+        { RLIMIT_NPROC, tasks },
+        { RLIMIT_CORE, 0 }
+    };
+
+    for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+
+        /* the self-test finds out what the address limit has to be */
+        if (i == 0 && run->conn == NULL) {
+            continue;
+        }
+
+        rl.rlim_cur = rl.rlim_max = table[i].value;
+
+        if (prlimit(lane->pid, table[i].resource, &rl, NULL) < 0) {
+            return -1;
+        }
+    }
+
+    return 0;
+}
+
+
+static int
+set_cgroup(sbx_lane_t *lane, sbx_err_t *err)
+{
+    uint64_t memory;
+    sbx_task_t *run = lane->run;
+
+    memory = limit_of(run, SBX_LIMIT_MEMORY);
+    memory = memory / 1000 * run->job->factor_permille + CGROUP_SLACK;
+
+    if (lane->kind == SBX_ZYGOTE_KIND_EXEC) {
+        memory += run->runtime->hook_base > 0
+                  ? (uint64_t) run->runtime->hook_base : UNMEASURED_BASE;
+    }
+
+    return sbx_cgroup_limit(&lane->slot.cgroup, memory,
+                            (uint32_t) (limit_of(run, SBX_LIMIT_PROCESSES)
+                            + limit_of(run, SBX_LIMIT_THREADS)), err);
+}
+
+
+int64_t
+sbx_run_hook_base(const sbx_lane_t *lane)
+{
+    return lane->kind == SBX_ZYGOTE_KIND_EXEC
+           ? lane->run->runtime->hook_base : 0;
+}
+
+
+static void
+set_page(sbx_lane_t *lane)
+{
+    sbx_page_t *page = lane->slot.page;
+    sbx_task_t *run = lane->run;
+
+    /* the child sleeps: what its warm-up counted goes away here */
+    page->live = 0;
+    page->peak = 0;
+    page->requested = 0;
+    page->event = SBX_HOOK_NONE;
+    page->refusals = 0;
+    page->alloc_limit = INT64_MAX;
+
+    if (run->conn == NULL) {
+        page->mode = SBX_HOOK_COUNT;
+        page->limit = INT64_MAX;
+        return;
+    }
+
+    page->limit = sbx_run_hook_base(lane) + (int64_t) limit_of(run, SBX_LIMIT_MEMORY);
+    page->mode = (run->job->flags & SBX_JOB_SOFT_MEMORY) ? SBX_HOOK_SOFT
+                                                         : SBX_HOOK_KILL;
+}
+
+
+int
+sbx_run_limit(sbx_lane_t *lane, sbx_err_t *err)
+{
+    uint64_t address_bytes = address_limit(lane, &lane->run->verdict);
+
+    set_page(lane);
+
+    if (set_rlimits(lane, address_bytes) < 0) {
+        return sbx_fail(err, SBX_STEP_RLIMITS, errno, "prlimit");
+    }
+
+    return set_cgroup(lane, err);
+}

@@ -1,0 +1,247 @@
+/*
+ * sbx_state.h: the supervisor's state, shared by its own files only.
+ *
+ *   conn     a worker's connection; one frame at a time on it
+ *   run      one job of a frame: queued, then in a lane, then a verdict
+ *   lane     a slot, the child in it, and the run it serves
+ *   zygote   one of the processes that fork children, restarted when it dies
+ *   listener a zygote's seccomp listener; outlives the zygote while children do
+ *
+ * sbx_super.c start and loop · sbx_conf.c settings · sbx_conn.c conn · sbx_queue.c queue, dispatch,
+ * refill · sbx_lane.c a lane's life · sbx_run*.c hand-over, limits, streams, the end ·
+ * sbx_zygotes.c zygotes · sbx_notify.c refused calls · sbx_probe.c self-tests.
+ */
+
+#ifndef SBX_STATE_H
+#define SBX_STATE_H
+
+#include <sys/types.h>
+
+#include "sbx_job.h"
+#include "sbx_judge.h"
+#include "sbx_loop.h"
+#include "sbx_slot.h"
+#include "sbx_stats.h"
+#include "sbx_super.h"
+#include "sbx_verdict.h"
+#include "sbx_wire.h"
+#include "sbx_zygote.h"
+
+typedef struct sbx_conn_s sbx_conn_t;
+typedef struct sbx_task_s sbx_task_t;
+typedef struct sbx_lane_s sbx_lane_t;
+typedef struct sbx_listener_s sbx_listener_t;
+
+typedef enum { SBX_ZYGOTE_KIND_EXEC = 0, SBX_ZYGOTE_KIND_PYTHON,
+    SBX_ZYGOTE_KINDS } sbx_zygote_kind_t;
+
+/* What the supervisor knows of a language. */
+typedef struct {
+    const sbx_runtime_conf_t *conf;
+    int address_space;      /* RLIMIT_AS (python) or RLIMIT_DATA */
+    uint64_t base_bytes;    /* exec path: VmSize or VmData of an empty program */
+    int64_t hook_base;      /* exec path: live bytes of an empty program */
+    int probed;             /* 1 done, -1 it failed */
+    char probe_error[256];
+} sbx_runtime_t;
+
+struct sbx_listener_s {
+    int fd;
+    sbx_event_t ev;
+    int killable;           /* SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV */
+    unsigned refs;          /* lanes with its children, + 1 for the zygote */
+};
+
+typedef struct {
+    sbx_zygote_kind_t kind;
+    pid_t pid;              /* 0: not running */
+    int pidfd, ctl_fd, log_fd;
+    int ready;              /* HELLO came */
+    sbx_listener_t *listener;
+    uint64_t vm_size;
+    unsigned starts;
+    uint64_t started_ns;
+    unsigned backoff_ms;
+    sbx_event_t ev_pid, ev_ctl, ev_log;
+    sbx_timer_t timer;      /* restart, or HELLO overdue */
+} sbx_zyg_t;
+
+struct sbx_task_s {
+    sbx_task_t *prev, *next;    /* in one of the rings queue and finished */
+    int queued, finished;
+    sbx_conn_t *conn;           /* NULL: cancelled, or a probe */
+    void (*done)(sbx_task_t *run);
+    const sbx_job_t *job;
+    size_t index;               /* of the case */
+    sbx_runtime_t *runtime;
+    int no_zygote;              /* exec path */
+    sbx_lane_t *lane;
+    uint64_t arrived_ns;
+    sbx_timer_t timer;          /* waited too long */
+    sbx_verdict_t verdict;
+    char *output[2];            /* stdout, stderr */
+    size_t output_len[2], output_cap[2];
+};
+
+typedef enum {
+    SBX_LANE_DEAD = 0,      /* no slot; timer retries */
+    SBX_LANE_RESETTING,     /* slot's init builds or cleans it */
+    SBX_LANE_FREE,
+    SBX_LANE_FORKING,       /* zygote was asked for a child */
+    SBX_LANE_WARMING,       /* child exists, READY is to come */
+    SBX_LANE_STANDBY,       /* READY, no run yet */
+    SBX_LANE_RUNNING,       /* job handed over */
+    SBX_LANE_DYING          /* killed; waiting for its pidfd */
+} sbx_lane_state_t;
+
+struct sbx_lane_s {
+    sbx_slot_t slot;
+    sbx_lane_state_t state;
+    sbx_zygote_kind_t kind;
+    uint32_t fork_flags;
+    uint32_t tag;           /* of the FORK asked for */
+    uint64_t vm_size;       /* of the child, from READY */
+    ino_t pidns;            /* the slot's, to find whose a foreign tid is */
+    unsigned adjusting:1;   /* slot's init still works on disk or proc */
+    unsigned ready:1;       /* READY came */
+    unsigned answered:1;    /* verdict went out before the child was reaped */
+    unsigned lost:1;        /* the slot's init died */
+
+    pid_t pid;
+    int pidfd, job_fd, in_fd, out_fd[2];
+    sbx_listener_t *listener;
+    sbx_task_t *run;
+
+    uint64_t t0_ns, cpu0_ns, wall_at_ns;
+    uint64_t backoff_ms;
+    sbx_kill_t kill;
+    size_t in_pos;
+    int early_status;       /* wait status of the early answer */
+    unsigned notified;      /* calls answered so far */
+    uint64_t forks_refused;
+    int syscall_number;
+    char syscall[32];
+    uint64_t exec_pid_peak; /* most processes seen */
+
+    sbx_event_t ev_init, ev_ctl, ev_child, ev_job, ev_in, ev_out[2];
+    sbx_timer_t timer;
+};
+
+struct sbx_conn_s {
+    sbx_conn_t *prev, *next;
+    int fd;
+    sbx_event_t ev;
+    char head[SBX_WIRE_HEAD];
+    size_t have;            /* bytes of head and payload read */
+    sbx_frame_t frame;
+    char *payload;
+    sbx_job_t job;
+    int busy;               /* a frame is being served */
+    sbx_task_t *runs;
+    size_t nruns, ndone;
+    char *answer;
+    size_t answer_len, answer_pos;
+};
+
+typedef struct {
+    const sbx_conf_t *conf;
+    const sbx_cell_t *cell;
+    uint32_t missing;           /* sbx_layer_t */
+    sbx_root_t root;
+    sbx_cgroup_host_t cgroups;
+    int userns;                 /* slots have user namespaces */
+    int filters_fd;
+    sbx_stats_t *stats;
+    sbx_runtime_t runtimes[SBX_RUNTIMES_MAX];
+    unsigned nruntimes;
+    sbx_zyg_t zygotes[SBX_ZYGOTE_KINDS];
+    sbx_lane_t *lanes;
+    unsigned nlanes;
+    unsigned cpus, slots, standby[SBX_ZYGOTE_KINDS];
+    unsigned running;           /* lanes that serve a run */
+    unsigned probing;           /* self-tests still to end */
+    sbx_task_t queue;           /* ring; .next is the first */
+    sbx_task_t finished;        /* ring: done() is to be called */
+    unsigned queued;
+    sbx_conn_t conns;           /* ring */
+    unsigned nconns;
+    int stopping;               /* lifeline ended */
+    sbx_slot_setup_t setup;     /* as the last run wanted it */
+    sbx_event_t ev_listen, ev_lifeline, ev_signal;
+    char root_error[320];       /* set: no slot can be had, and why */
+} sbx_super_t;
+
+extern sbx_super_t sbx_super;
+
+/* sbx_conn.c */
+void sbx_conn_open(int fd);
+void sbx_conn_run_done(sbx_task_t *run);
+
+/* sbx_queue.c */
+void sbx_queue_init(void);
+/* Takes a run with conn or done set; gives a verdict at once when it must. */
+void sbx_queue_add(sbx_task_t *run);
+void sbx_queue_remove(sbx_task_t *run);
+/* Starts what can start, then fills the standby pool: after every change. */
+void sbx_queue_dispatch(void);
+
+/* sbx_lane.c */
+void sbx_lane_open(sbx_lane_t *lane);
+/* Asks a zygote for a child; run may be NULL (standby).  0 or -1. */
+int sbx_lane_fork(sbx_lane_t *lane, sbx_zygote_kind_t kind, uint32_t flags,
+    sbx_task_t *run);
+/* Gives a standby lane its run. */
+void sbx_lane_assign(sbx_lane_t *lane, sbx_task_t *run);
+void sbx_lane_forked(sbx_lane_t *lane, pid_t pid, int pidfd);
+void sbx_lane_fork_failed(sbx_lane_t *lane, const sbx_err_t *err);
+/* Ends the child for a reason; its verdict follows when it is reaped. */
+void sbx_lane_kill(sbx_lane_t *lane, sbx_kill_t why);
+void sbx_lane_clean(sbx_lane_t *lane);
+
+/* sbx_run.c */
+int sbx_run_hand_over(sbx_lane_t *lane);
+/* CPU clock of a process: user and system time of all its threads. */
+uint64_t sbx_process_cpu_ns(pid_t pid);
+/* A verdict without a run: busy, internal_error … */
+void sbx_run_refuse(sbx_task_t *run, sbx_status_t status, sbx_reason_t reason,
+    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* The verdict is complete: done() is called by sbx_run_deliver. */
+void sbx_run_finish(sbx_task_t *run);
+/* Takes the run out of its lane, which goes on without it. */
+void sbx_run_detach(sbx_task_t *run);
+/* Nobody waits for it any more: out of the queue, its child killed. */
+void sbx_run_cancel(sbx_task_t *run);
+void sbx_run_clear(sbx_task_t *run);
+/*
+ * Calls done() of every run that finished since: from the loop alone, so that no
+ * function finds its run freed under its hands.
+ */
+void sbx_run_deliver(void);
+
+/* sbx_run_end.c */
+void sbx_run_end(sbx_lane_t *lane, int wait_status, uint64_t cpu_us,
+    uint64_t maxrss_bytes);
+
+/* sbx_run_limits.c */
+int sbx_run_limit(sbx_lane_t *lane, sbx_err_t *err);
+/* Live bytes that the runtime itself has by then: not the program's. */
+int64_t sbx_run_hook_base(const sbx_lane_t *lane);
+
+/* sbx_run_streams.c */
+int sbx_run_send(sbx_lane_t *lane);
+int sbx_run_watch(sbx_lane_t *lane);
+/* What the pipes still hold after the end. */
+void sbx_run_drain(sbx_lane_t *lane);
+
+/* sbx_zygotes.c */
+void sbx_zygotes_start(void);
+int sbx_zygote_fork(sbx_lane_t *lane, const int fds[6]);
+void sbx_listener_unref(sbx_listener_t *listener);
+
+/* sbx_notify.c */
+void sbx_notify_handler(sbx_event_t *ev, uint32_t events);
+
+/* sbx_probe.c */
+void sbx_probe_start(void);
+
+#endif

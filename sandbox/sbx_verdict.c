@@ -1,0 +1,160 @@
+/*
+ * sbx_verdict.c: names and codes of verdicts, as tables.
+ *
+ * Runs in the supervisor, the worker and the command.  Names are the public
+ * contract: answers, logs, metrics and policies all use them.
+ */
+
+#include <signal.h>
+#include <string.h>
+
+#include "sbx_verdict.h"
+
+
+/* returncode: what deer-flow run exits with; OF_*: it depends on the run. */
+enum { OF_EXIT_CODE = -1, OF_SIGNAL = -2 };
+
+typedef struct {
+    const char *name;
+    int returncode;
+    int http;
+} status_row_t;
+
+static const status_row_t statuses[SBX_STATUS_COUNT] = {
+    [SBX_SUCCESS] = { "success", 0, 200 },
+    [SBX_ERROR] = { "error", OF_EXIT_CODE, 200 },
+    [SBX_MEMORY_EXCEEDED] = { "memory_exceeded", 128, 200 },
+    [SBX_OOM_KILLED] = { "oom_killed", 128 + SIGKILL, 200 },
+    [SBX_TIMEOUT] = { "timeout", 128 + SIGTERM, 200 },
+    [SBX_MEMORY_VIOLATION] = { "memory_violation", OF_SIGNAL, 200 },
+    [SBX_SIGNALED] = { "signaled", OF_SIGNAL, 200 },
+    [SBX_SECCOMP_VIOLATION] = { "seccomp_violation", 128 + SIGSYS, 200 },
+    [SBX_OUTPUT_EXCEEDED] = { "output_exceeded", 128 + SIGXFSZ, 200 },
+    [SBX_PROCESS_EXCEEDED] = { "process_exceeded", 128 + SIGXFSZ, 200 },
+    [SBX_FILE_EXCEEDED] = { "file_exceeded", 128 + SIGXFSZ, 200 },
+    [SBX_DISK_EXCEEDED] = { "disk_exceeded", 128 + SIGXFSZ, 200 },
+    [SBX_BUSY] = { "busy", 125, 503 },
+    [SBX_INVALID] = { "invalid", 125, 400 },
+    [SBX_INTERNAL_ERROR] = { "internal_error", 125, 500 }
+};
+
+static const char *const reasons[SBX_REASON_COUNT] = {
+    [SBX_REASON_NONE] = "",
+    [SBX_REASON_HOOK] = "hook",
+    [SBX_REASON_RLIMIT] = "rlimit",
+    [SBX_REASON_CGROUP] = "cgroup",
+    [SBX_REASON_WATERMARK] = "watermark",
+    [SBX_REASON_WALL] = "wall",
+    [SBX_REASON_CPU] = "cpu",
+    [SBX_REASON_STDOUT] = "stdout",
+    [SBX_REASON_STDERR] = "stderr",
+    [SBX_REASON_QUEUE] = "queue",
+    [SBX_REASON_STOPPING] = "stopping",
+    [SBX_REASON_UNPROTECTED] = "unprotected",
+    [SBX_REASON_SLOT] = "slot"
+};
+
+static const char *const sources[SBX_SOURCE_COUNT] = {
+    [SBX_SOURCE_NONE] = "",
+    [SBX_SOURCE_HOOK] = "hook",
+    [SBX_SOURCE_CGROUP] = "cgroup",
+    [SBX_SOURCE_RUSAGE] = "rusage",
+    [SBX_SOURCE_WATERMARK] = "watermark",
+    [SBX_SOURCE_KERNEL] = "kernel"
+};
+
+static const char *const violations[SBX_VIOLATION_COUNT] = {
+    [SBX_VIOLATION_NONE] = "",
+    [SBX_VIOLATION_ALLOC_LIMIT] = "ALLOC_LIMIT",
+    [SBX_VIOLATION_READ] = "READ_OUT_OF_BOUNDS",
+    [SBX_VIOLATION_WRITE] = "WRITE_OUT_OF_BOUNDS",
+    [SBX_VIOLATION_EXEC] = "EXEC_OUT_OF_BOUNDS",
+    [SBX_VIOLATION_STACK_OVERFLOW] = "STACK_OVERFLOW",
+    [SBX_VIOLATION_BUS] = "BUS_ERROR",
+    [SBX_VIOLATION_SYSCALL] = "FORBIDDEN_SYSCALL",
+    [SBX_VIOLATION_UNKNOWN] = "UNKNOWN"
+};
+
+
+void
+sbx_verdict_init(sbx_verdict_t *v)
+{
+    memset(v, 0, sizeof(sbx_verdict_t));
+
+    v->exit_code = -1;
+    v->violation.number = -1;
+}
+
+
+const char *
+sbx_status_name(sbx_status_t status)
+{
+    return (unsigned) status < SBX_STATUS_COUNT ? statuses[status].name : "";
+}
+
+
+const char *
+sbx_reason_name(sbx_reason_t reason)
+{
+    return (unsigned) reason < SBX_REASON_COUNT ? reasons[reason] : "";
+}
+
+
+const char *
+sbx_source_name(sbx_source_t source)
+{
+    return (unsigned) source < SBX_SOURCE_COUNT ? sources[source] : "";
+}
+
+
+const char *
+sbx_violation_name(sbx_violation_type_t type)
+{
+    return (unsigned) type < SBX_VIOLATION_COUNT ? violations[type] : "";
+}
+
+
+int
+sbx_status_find(sbx_str_t name)
+{
+    int i;
+
+    for (i = 0; i < SBX_STATUS_COUNT; i++) {
+        if (strlen(statuses[i].name) == name.len
+            && memcmp(statuses[i].name, name.data, name.len) == 0)
+        {
+            return i;
+        }
+    }
+
+    return -1;
+}
+
+
+int
+sbx_verdict_returncode(const sbx_verdict_t *v)
+{
+    switch (statuses[v->status].returncode) {
+
+    case OF_EXIT_CODE:
+        return v->exit_code > 0 ? v->exit_code : 1;
+
+    case OF_SIGNAL:
+        return 128 + (v->signal != 0 ? v->signal : SIGSEGV);
+
+    default:
+        return statuses[v->status].returncode;
+    }
+}
+
+
+int
+sbx_verdict_http(const sbx_verdict_t *v)
+{
+    if (v->status == SBX_INTERNAL_ERROR && v->reason == SBX_REASON_UNPROTECTED)
+    {
+        return 503;
+    }
+
+    return statuses[v->status].http;
+}

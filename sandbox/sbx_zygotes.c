@@ -1,0 +1,586 @@
+/*
+ * sbx_zygotes.c: the supervisor's half of its zygotes: started with clean
+ * descriptors and environment, asked for children, restarted with back-off.
+ *
+ * Runs in the supervisor.  While a zygote is away its jobs take the exec path.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sbx_layer.h"
+#include "sbx_log.h"
+#include "sbx_state.h"
+
+#define HELLO_MS        10000
+#define BACKOFF_MIN_MS  50
+#define BACKOFF_MAX_MS  10000
+#define HOOK_FD         6       /* the hook closes this one, not fd 5 */
+
+
+static void start_zygote(sbx_zyg_t *z);
+
+
+static void
+publish(const sbx_zyg_t *z)
+{
+    int i;
+    sbx_stats_runtime_t *rt;
+
+    if (sbx_super.stats == NULL || z->kind != SBX_ZYGOTE_KIND_PYTHON) {
+        return;
+    }
+
+    for (i = 0; i < SBX_STATS_RUNTIMES; i++) {
+        rt = &sbx_super.stats->runtimes[i];
+
+        if (strcmp(rt->name, "python") == 0) {
+            rt->zygote = (uint32_t) z->ready;
+            rt->restarts = z->starts ? z->starts - 1 : 0;
+
+            if (z->ready) {
+                rt->base_bytes = z->vm_size;
+            }
+        }
+    }
+}
+
+
+void
+sbx_listener_unref(sbx_listener_t *listener)
+{
+    if (--listener->refs > 0) {
+        return;
+    }
+
+    sbx_event_clear(&listener->ev);
+    close(listener->fd);
+    free(listener);
+}
+
+
+static void
+close_zygote(sbx_zyg_t *z)
+{
+    sbx_event_clear(&z->ev_pid);
+    sbx_event_clear(&z->ev_ctl);
+    sbx_event_clear(&z->ev_log);
+    sbx_timer_clear(&z->timer);
+
+    close(z->pidfd);
+    close(z->ctl_fd);
+    close(z->log_fd);
+    z->pidfd = z->ctl_fd = z->log_fd = -1;
+    z->pid = 0;
+    z->ready = 0;
+
+    if (z->listener != NULL) {
+        sbx_listener_unref(z->listener);
+        z->listener = NULL;
+    }
+}
+
+
+static void
+restart_due(sbx_timer_t *timer)
+{
+    start_zygote(timer->data);
+}
+
+
+static void
+restart_later(sbx_zyg_t *z)
+{
+    uint64_t now = sbx_now_ns();
+
+    /* one that lived for a while starts again at once */
+    if (now - z->started_ns > 10 * 1000000000ull) {
+        z->backoff_ms = 0;
+    }
+
+    z->backoff_ms = z->backoff_ms ? 2 * z->backoff_ms : BACKOFF_MIN_MS;
+
+    if (z->backoff_ms > BACKOFF_MAX_MS) {
+        z->backoff_ms = BACKOFF_MAX_MS;
+    }
+
+    z->timer.handler = restart_due;
+    z->timer.data = z;
+    (void) sbx_timer_set(&z->timer, now + z->backoff_ms * 1000000ull);
+}
+
+
+/* Lanes whose FORK the dead zygote never answered. */
+static void
+fail_pending_forks(sbx_zyg_t *z)
+{
+    unsigned i;
+    sbx_err_t err;
+    sbx_lane_t *lane;
+
+    (void) sbx_fail(&err, SBX_STEP_FORK, 0, "the zygote died");
+
+    for (i = 0; i < sbx_super.nlanes; i++) {
+        lane = &sbx_super.lanes[i];
+
+        if (lane->kind == z->kind && lane->pid == 0
+            && (lane->state == SBX_LANE_FORKING
+                || lane->state == SBX_LANE_DYING))
+        {
+            sbx_lane_fork_failed(lane, &err);
+        }
+    }
+}
+
+
+static void
+zygote_ended(sbx_event_t *ev, uint32_t events)
+{
+    int status = 0;
+    sbx_zyg_t *z = ev->data;
+
+    (void) events;
+
+    if (waitpid(z->pid, &status, WNOHANG | __WALL) != z->pid) {
+        return;
+    }
+
+    sbx_log(SBX_LOG_ERR, 0, "zygote %d (pid %d) ended with status 0x%x",
+            (int) z->kind, (int) z->pid, (unsigned) status);
+
+    close_zygote(z);
+    publish(z);
+    restart_later(z);
+    fail_pending_forks(z);
+    sbx_queue_dispatch();
+}
+
+
+/* What a zygote writes to its stdout and stderr: for the log, line by line. */
+static void
+zygote_log(sbx_event_t *ev, uint32_t events)
+{
+    char buf[1024], *line, *end;
+    ssize_t n;
+    sbx_zyg_t *z = ev->data;
+
+    (void) events;
+
+    n = read(z->log_fd, buf, sizeof(buf) - 1);
+
+    if (n <= 0) {
+        if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+            sbx_event_clear(ev);
+        }
+        return;
+    }
+
+    buf[n] = '\0';
+
+    for (line = strtok_r(buf, "\n", &end); line != NULL;
+         line = strtok_r(NULL, "\n", &end))
+    {
+        sbx_log(SBX_LOG_WARN, 0, "zygote %d: %s", (int) z->kind, line);
+    }
+}
+
+
+static ssize_t
+recv_msg(int s, sbx_zmsg_t *msg, int *fd)
+{
+    ssize_t n;
+    struct iovec iov = { .iov_base = msg, .iov_len = sizeof(*msg) };
+    union { char buf[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } u;
+    struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1,
+                         .msg_control = u.buf,
+                         .msg_controllen = sizeof(u.buf) };
+    struct cmsghdr *cm;
+
+    *fd = -1;
+    n = recvmsg(s, &mh, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+
+    if (n <= 0) {
+        return n;
+    }
+
+    cm = CMSG_FIRSTHDR(&mh);
+
+    if (cm != NULL && cm->cmsg_level == SOL_SOCKET
+        && cm->cmsg_type == SCM_RIGHTS
+        && cm->cmsg_len == CMSG_LEN(sizeof(int)))
+    {
+        memcpy(fd, CMSG_DATA(cm), sizeof(int));
+    }
+
+    return n;
+}
+
+
+static void
+hello(sbx_zyg_t *z, const sbx_zmsg_t *msg, int fd)
+{
+    sbx_listener_t *l;
+
+    sbx_timer_clear(&z->timer);
+
+    if (fd >= 0) {
+        l = calloc(1, sizeof(*l));
+
+        if (l == NULL) {
+            close(fd);
+
+        } else {
+            l->fd = fd;
+            l->refs = 1;
+            l->killable = msg->notify == 2;
+            l->ev.handler = sbx_notify_handler;
+            l->ev.data = l;
+            z->listener = l;
+
+            if (sbx_event_set(&l->ev, fd, EPOLLIN) < 0) {
+                sbx_log(SBX_LOG_ALERT, errno, "epoll");
+            }
+        }
+
+    } else {
+        if (!(sbx_super.missing & SBX_LAYER_NOTIFY)) {
+            sbx_log(SBX_LOG_WARN, 0, "no seccomp listener: refused calls are "
+                    "not named");
+        }
+        sbx_super.missing |= SBX_LAYER_NOTIFY;
+    }
+
+    z->ready = 1;
+    z->vm_size = msg->vm_size;
+    publish(z);
+    sbx_queue_dispatch();
+}
+
+
+static sbx_lane_t *
+lane_of_tag(const sbx_zyg_t *z, uint32_t tag)
+{
+    unsigned i;
+    sbx_lane_t *lane;
+
+    for (i = 0; i < sbx_super.nlanes; i++) {
+        lane = &sbx_super.lanes[i];
+
+        if (lane->kind == z->kind && lane->tag == tag && lane->pid == 0
+            && (lane->state == SBX_LANE_FORKING
+                || lane->state == SBX_LANE_DYING))
+        {
+            return lane;
+        }
+    }
+
+    return NULL;
+}
+
+
+static void
+zygote_spoke(sbx_event_t *ev, uint32_t events)
+{
+    int fd;
+    ssize_t n;
+    sbx_zmsg_t msg;
+    sbx_lane_t *lane;
+    sbx_zyg_t *z = ev->data;
+
+    (void) events;
+
+    n = recv_msg(z->ctl_fd, &msg, &fd);
+
+    if (n != (ssize_t) sizeof(msg)) {
+
+        if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+            return;
+        }
+
+        /* the end, or nonsense: its pidfd tells the rest */
+        sbx_event_clear(ev);
+        (void) kill(z->pid, SIGKILL);
+
+        if (fd >= 0) {
+            close(fd);
+        }
+        return;
+    }
+
+    if (msg.type == SBX_ZMSG_HELLO && !z->ready) {
+        hello(z, &msg, fd);
+        return;
+    }
+
+    lane = lane_of_tag(z, msg.tag);
+
+    if (lane != NULL && msg.type == SBX_ZMSG_FORKED && fd >= 0) {
+        if (z->listener != NULL) {
+            lane->listener = z->listener;
+            z->listener->refs++;
+        }
+        sbx_lane_forked(lane, msg.pid, fd);
+        return;
+    }
+
+    if (fd >= 0) {
+        close(fd);
+    }
+
+    if (lane != NULL) {
+        msg.err.text[sizeof(msg.err.text) - 1] = '\0';
+        sbx_lane_fork_failed(lane, &msg.err);
+    }
+}
+
+
+static void
+hello_overdue(sbx_timer_t *timer)
+{
+    sbx_zyg_t *z = timer->data;
+
+    sbx_log(SBX_LOG_ERR, 0, "zygote %d said nothing for %d ms", (int) z->kind,
+            HELLO_MS);
+    (void) kill(z->pid, SIGKILL);
+}
+
+
+/* Moves fds[i] to number i, without stepping on one that is still to move. */
+static void
+place_fds(int *fds, int n)
+{
+    int i;
+
+    for (i = 0; i < n; i++) {
+        fds[i] = fcntl(fds[i], F_DUPFD, 64);
+
+        if (fds[i] < 0) {
+            _exit(126);
+        }
+    }
+
+    for (i = 0; i < n; i++) {
+
+        if (dup2(fds[i], i) < 0) {
+            _exit(126);
+        }
+    }
+
+    if (syscall(SYS_close_range, n, ~0u, 0) < 0) {
+
+        for (i = n; i < 4096; i++) {
+            close(i);
+        }
+    }
+}
+
+
+static void __attribute__((noreturn))
+exec_zygote(sbx_zyg_t *z, int *fds)
+{
+    char preload[300], hook[32];
+    char *argv[3] = { NULL, NULL, NULL };
+    char *envp[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp",
+                     "LANG=C.UTF-8", preload, hook, NULL, NULL };
+    char fault[64];
+    const char *f = getenv("SBX_FAULT");
+    sigset_t none;
+
+    if (z->kind == SBX_ZYGOTE_KIND_PYTHON) {
+        argv[0] = (char *) sbx_super.conf->python_zygote;
+
+    } else {
+        argv[0] = (char *) sbx_super.conf->self;
+        argv[1] = SBX_ZYGOTE_EXEC;
+    }
+
+    snprintf(preload, sizeof(preload), "LD_PRELOAD=%s",
+             sbx_super.conf->preload);
+    snprintf(hook, sizeof(hook), SBX_PAGE_ENV "=%d", HOOK_FD);
+
+    if (f != NULL) {
+        snprintf(fault, sizeof(fault), "SBX_FAULT=%s", f);
+        envp[5] = fault;
+    }
+
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    place_fds(fds, HOOK_FD + 1);
+    execve(argv[0], argv, envp);
+    _exit(127);
+}
+
+
+static int
+make_page(void)
+{
+    int fd;
+    sbx_page_t page = { .magic = SBX_PAGE_MAGIC, .mode = SBX_HOOK_COUNT,
+                        .limit = INT64_MAX, .alloc_limit = INT64_MAX };
+
+    fd = memfd_create("hook", MFD_CLOEXEC);
+
+    if (fd >= 0 && (ftruncate(fd, SBX_PAGE_SIZE) < 0
+        || pwrite(fd, &page, sizeof(page), 0) != (ssize_t) sizeof(page)))
+    {
+        close(fd);
+        return -1;
+    }
+
+    return fd;
+}
+
+
+static int
+spawn(sbx_zyg_t *z)
+{
+    int ctl[2] = { -1, -1 }, in[2] = { -1, -1 }, log[2] = { -1, -1 };
+    int page, rc = -1;
+    pid_t pid;
+
+    page = make_page();
+
+    if (page < 0
+        || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ctl) < 0
+        || pipe2(in, O_CLOEXEC) < 0 || pipe2(log, O_CLOEXEC) < 0)
+    {
+        goto done;
+    }
+
+    pid = fork();
+
+    if (pid == 0) {
+        exec_zygote(z, (int []) { in[0], log[1], log[1], ctl[1],
+                                  sbx_super.filters_fd, page, page });
+    }
+
+    if (pid < 0) {
+        goto done;
+    }
+
+    z->pid = pid;
+    z->pidfd = (int) syscall(SYS_pidfd_open, pid, 0);
+    z->ctl_fd = ctl[0];
+    z->log_fd = log[0];
+    ctl[0] = log[0] = -1;
+    (void) fcntl(z->log_fd, F_SETFL, O_NONBLOCK);
+    rc = z->pidfd < 0 ? -1 : 0;
+
+done:
+
+    for (int i = 0; i < 2; i++) {
+        if (ctl[i] >= 0) {
+            close(ctl[i]);
+        }
+        if (in[i] >= 0) {
+            close(in[i]);
+        }
+        if (log[i] >= 0) {
+            close(log[i]);
+        }
+    }
+
+    if (page >= 0) {
+        close(page);
+    }
+
+    return rc;
+}
+
+
+static void
+start_zygote(sbx_zyg_t *z)
+{
+    z->started_ns = sbx_now_ns();
+    z->starts++;
+
+    if (spawn(z) < 0) {
+        sbx_log(SBX_LOG_ERR, errno, "cannot start zygote %d", (int) z->kind);
+        restart_later(z);
+        return;
+    }
+
+    z->ev_pid.handler = zygote_ended;
+    z->ev_ctl.handler = zygote_spoke;
+    z->ev_log.handler = zygote_log;
+    z->ev_pid.data = z->ev_ctl.data = z->ev_log.data = z;
+
+    if (sbx_event_set(&z->ev_pid, z->pidfd, EPOLLIN) < 0
+        || sbx_event_set(&z->ev_ctl, z->ctl_fd, EPOLLIN) < 0
+        || sbx_event_set(&z->ev_log, z->log_fd, EPOLLIN) < 0)
+    {
+        sbx_log(SBX_LOG_ALERT, errno, "epoll");
+    }
+
+    z->timer.handler = hello_overdue;
+    z->timer.data = z;
+    (void) sbx_timer_set(&z->timer, z->started_ns + HELLO_MS * 1000000ull);
+}
+
+
+void
+sbx_zygotes_start(void)
+{
+    int k;
+    sbx_zyg_t *z;
+
+    for (k = 0; k < SBX_ZYGOTE_KINDS; k++) {
+        z = &sbx_super.zygotes[k];
+        z->kind = k;
+        z->pidfd = z->ctl_fd = z->log_fd = -1;
+
+        if (k == SBX_ZYGOTE_KIND_PYTHON
+            && (!sbx_super.conf->zygotes
+                || sbx_super.conf->python_zygote[0] == '\0'))
+        {
+            continue;
+        }
+
+        start_zygote(z);
+    }
+}
+
+
+int
+sbx_zygote_fork(sbx_lane_t *lane, const int fds[6])
+{
+    static uint32_t tag;
+
+    sbx_zyg_t *z = &sbx_super.zygotes[lane->kind];
+    sbx_zmsg_t msg = { .type = SBX_ZMSG_FORK, .flags = lane->fork_flags,
+                       .ns_flags = lane->slot.ns_flags, .uid = lane->slot.uid,
+                       .gid = lane->slot.gid };
+    struct iovec iov = { .iov_base = &msg, .iov_len = sizeof(msg) };
+    union { char buf[CMSG_SPACE(6 * sizeof(int))]; struct cmsghdr align; } u;
+    struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1,
+                         .msg_control = u.buf,
+                         .msg_controllen = sizeof(u.buf) };
+    struct cmsghdr *cm = CMSG_FIRSTHDR(&mh);
+
+    if (!z->ready) {
+        errno = ENOTCONN;
+        return -1;
+    }
+
+    lane->tag = msg.tag = ++tag;
+    memset(&u, 0, sizeof(u));
+    cm->cmsg_level = SOL_SOCKET;
+    cm->cmsg_type = SCM_RIGHTS;
+    cm->cmsg_len = CMSG_LEN(6 * sizeof(int));
+    memcpy(CMSG_DATA(cm), fds, 6 * sizeof(int));
+
+    return sendmsg(z->ctl_fd, &mh, MSG_NOSIGNAL | MSG_DONTWAIT)
+           == (ssize_t) sizeof(msg) ? 0 : -1;
+}

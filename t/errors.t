@@ -1,0 +1,421 @@
+use strict;
+use warnings;
+use Test::Nginx::Socket;
+
+# Every mistake ends `nginx -t` and names what is wrong, in which file and line.
+
+plan tests => 104;
+
+no_long_string();
+run_tests();
+
+__DATA__
+
+=== TEST 1: unknown language
+--- config
+    location /run { sandbox cobol; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*unknown language "cobol" in "sandbox" directive.* in \S+nginx\.conf:\d+}
+
+=== TEST 2: sandbox twice
+--- config
+    location /run { sandbox python; sandbox node; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox" directive is duplicate.* in \S+nginx\.conf:\d+}
+
+=== TEST 3: sandbox outside of a location
+--- config
+    sandbox python;
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox" directive is not allowed here.* in \S+nginx\.conf:\d+}
+
+=== TEST 4: sandbox without a language
+--- config
+    location /run { sandbox; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*invalid number of arguments in "sandbox" directive.* in \S+nginx\.conf:\d+}
+
+=== TEST 5: a limit that is no number
+--- config
+    location /run { sandbox any; sandbox_memory lots; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*invalid value "lots" of "sandbox_memory", which takes 1m to.* in \S+nginx\.conf:\d+}
+
+=== TEST 6: a limit below its range
+--- config
+    location /run { sandbox any; sandbox_memory 1k; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*invalid value "1k" of "sandbox_memory".* in \S+nginx\.conf:\d+}
+
+=== TEST 7: a limit in the wrong unit
+--- config
+    location /run { sandbox any; sandbox_timeout 5m5; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*invalid value "5m5" of "sandbox_timeout", which takes 1ms to.* in \S+nginx\.conf:\d+}
+
+=== TEST 8: a negative count
+--- config
+    location /run { sandbox any; sandbox_processes -1; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*invalid value "-1" of "sandbox_processes".* in \S+nginx\.conf:\d+}
+
+=== TEST 9: a ceiling below the default
+--- config
+    location /run { sandbox any; sandbox_timeout 5s max=2s; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_timeout" directive has "max=" below its default.* in \S+nginx\.conf:\d+}
+
+=== TEST 10: a ceiling of nothing below the default
+--- config
+    location /run { sandbox any; sandbox_threads 4 max=0; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_threads" directive has "max=" below its default.* in \S+nginx\.conf:\d+}
+
+=== TEST 11: a ceiling that is no value
+--- config
+    location /run { sandbox any; sandbox_output 1m max=; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*invalid value "" of "sandbox_output".* in \S+nginx\.conf:\d+}
+
+=== TEST 12: a variable without a ceiling
+--- config
+    location /run { sandbox any; sandbox_memory $arg_memory; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_memory" directive needs "max=" with a value of variables.* in \S+nginx\.conf:\d+}
+
+=== TEST 13: an unknown variable
+--- config
+    location /run { sandbox any; sandbox_memory $no_such_thing max=1g; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*unknown "no_such_thing" variable.*}
+
+=== TEST 14: a limit twice for one language
+--- config
+    location /run { sandbox any; sandbox_memory py 64m; sandbox_memory python3 32m; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_memory" directive is duplicate.* in \S+nginx\.conf:\d+}
+
+=== TEST 15: a limit for an unknown language
+--- config
+    location /run { sandbox any; sandbox_memory ruby 64m; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*unknown language "ruby" in "sandbox_memory" directive.* in \S+nginx\.conf:\d+}
+
+=== TEST 16: two values for a limit
+--- config
+    location /run { sandbox any; sandbox_memory python 64m 128m; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*invalid parameter "128m".* in \S+nginx\.conf:\d+}
+
+=== TEST 17: an unknown limit
+--- config
+    location /run { sandbox any; sandbox_sockets 5; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*unknown directive "sandbox_sockets".* in \S+nginx\.conf:\d+}
+
+=== TEST 18: code that does not exist
+--- config
+    location /run { sandbox python; sandbox_code no-such.py; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*open\(\) "[^"]*no-such\.py" failed \(2: No such file or directory\).* in \S+nginx\.conf:\d+}
+
+=== TEST 19: code without a language
+--- config
+    location /run { sandbox any; sandbox_code ../html/index.html; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_code" needs "sandbox LANGUAGE" in the same location.* in \S+nginx\.conf:\d+}
+
+=== TEST 20: code in a location that runs nothing
+--- config
+    location /run { sandbox_code ../html/index.html; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_code" needs "sandbox LANGUAGE" in the same location.* in \S+nginx\.conf:\d+}
+
+=== TEST 21: code that is a directory
+--- config
+    location /run { sandbox python; sandbox_code ../html; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"[^"]*html" is not a regular file.* in \S+nginx\.conf:\d+}
+
+=== TEST 22: a policy that does not exist
+--- config
+    location /run { sandbox any; sandbox_policy no-such.lua; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*policy: .*no-such\.lua.* in \S+nginx\.conf:\d+}
+
+=== TEST 23: a policy with a syntax error
+--- user_files
+>>> bad.lua
+return {
+    limits = function(job, runtime
+}
+--- config
+    location /run { sandbox any; sandbox_policy ../html/bad.lua; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*policy: \S*bad\.lua:3: .* in \S+nginx\.conf:\d+}
+
+=== TEST 24: a policy that returns no table
+--- user_files
+>>> bad.lua
+return 5
+--- config
+    location /run { sandbox any; sandbox_policy ../html/bad.lua; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*policy: \S*bad\.lua.* in \S+nginx\.conf:\d+}
+
+=== TEST 25: a policy with an unknown function
+--- user_files
+>>> bad.lua
+return { limit = function() end }
+--- config
+    location /run { sandbox any; sandbox_policy ../html/bad.lua; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*policy: \S*bad\.lua.*limit.* in \S+nginx\.conf:\d+}
+
+=== TEST 26: an unknown layer
+--- config
+    location /run { sandbox any; sandbox_allow_missing firewall; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*layer "firewall" is not known.* in \S+nginx\.conf:\d+}
+
+=== TEST 27: a layer that is never required
+--- config
+    location /run { sandbox any; sandbox_allow_missing cgroup; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*layer "cgroup" is used where it can be had, never required.* in \S+nginx\.conf:\d+}
+
+=== TEST 28: a layer named twice
+--- config
+    location /run { sandbox any; sandbox_allow_missing net net; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*layer "net" is named twice.* in \S+nginx\.conf:\d+}
+
+=== TEST 29: a memory mode that does not exist
+--- config
+    location /run { sandbox any; sandbox_memory_mode gentle; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*invalid value "gentle".* in \S+nginx\.conf:\d+}
+
+=== TEST 30: a /proc that does not exist
+--- config
+    location /run { sandbox any; sandbox_proc off; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*invalid value "off".* in \S+nginx\.conf:\d+}
+
+=== TEST 31: a flag that is no flag
+--- config
+    location /run { sandbox any; sandbox_dry_run maybe; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*invalid value "maybe" in "sandbox_dry_run" directive.* in \S+nginx\.conf:\d+}
+
+=== TEST 32: a supervisor over TCP
+--- config
+    location /run { sandbox any; sandbox_pass 127.0.0.1:9000; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"127\.0\.0\.1:9000" is neither "unix:/path" nor the name of an upstream block.* in \S+nginx\.conf:\d+}
+
+=== TEST 33: a supervisor that is not declared
+--- config
+    location /run { sandbox any; sandbox_pass judges; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*upstream "judges".* in \S+nginx\.conf:\d+}
+
+=== TEST 34: sandbox_pass twice
+--- config
+    location /run { sandbox any; sandbox_pass unix:/a; sandbox_pass unix:/b; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_pass" directive is duplicate.* in \S+nginx\.conf:\d+}
+
+=== TEST 35: slots that are no number
+--- http_config
+    sandbox_slots many;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_slots" takes "auto" or a number from 1 to 4096, not "many".* in \S+nginx\.conf:\d+}
+
+=== TEST 36: no slots
+--- http_config
+    sandbox_slots 0;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_slots" takes "auto" or a number from 1 to 4096, not "0".* in \S+nginx\.conf:\d+}
+
+=== TEST 37: slots in a location
+--- config
+    location /run { sandbox any; sandbox_slots 4; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_slots" directive is not allowed here.* in \S+nginx\.conf:\d+}
+
+=== TEST 38: more standby children than slots
+--- http_config
+    sandbox_slots 2; sandbox_standby 3;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_standby" 3 is more than "sandbox_slots" 2.* in \S+nginx\.conf:\d+}
+
+=== TEST 39: slots twice
+--- http_config
+    sandbox_slots auto; sandbox_slots 4;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_slots" directive is duplicate.* in \S+nginx\.conf:\d+}
+
+=== TEST 40: a queue that is no number
+--- http_config
+    sandbox_queue long;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_queue" takes a number up to 65536, not "long".* in \S+nginx\.conf:\d+}
+
+=== TEST 41: a queue without end
+--- http_config
+    sandbox_queue 10 timeout=0;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"timeout=0" is not a time up to 1h.* in \S+nginx\.conf:\d+}
+
+=== TEST 42: a parameter that a queue does not have
+--- http_config
+    sandbox_queue 10 wait=5s;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*invalid parameter "wait=5s".* in \S+nginx\.conf:\d+}
+
+=== TEST 43: a command that does not exist
+--- http_config
+    sandbox_command /no/such/deer-flow;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*command "/no/such/deer-flow" cannot be executed \(2: No such file or directory\).* in \S+nginx\.conf:\d+}
+
+=== TEST 44: a command that is no program
+--- http_config
+    sandbox_command /etc/passwd;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*command "/etc/passwd" cannot be executed.* in \S+nginx\.conf:\d+}
+
+=== TEST 45: a runtime without a command
+--- http_config
+    sandbox_runtime lua bind=/usr/share;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_runtime" directive needs a command.* in \S+nginx\.conf:\d+}
+
+=== TEST 46: a runtime's command without a path
+--- http_config
+    sandbox_runtime lua lua5.4;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*command "lua5\.4" needs an absolute path.* in \S+nginx\.conf:\d+}
+
+=== TEST 47: a runtime's command that does not exist
+--- http_config
+    sandbox_runtime lua /no/such/lua;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*command "/no/such/lua" cannot be executed.* in \S+nginx\.conf:\d+}
+
+=== TEST 48: a runtime called like a built-in one
+--- http_config
+    sandbox_runtime js /bin/true;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*runtime name "js" is taken.* in \S+nginx\.conf:\d+}
+
+=== TEST 49: a runtime twice
+--- http_config
+    sandbox_runtime sh /bin/sh; sandbox_runtime sh /bin/dash;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*runtime name "sh" is taken.* in \S+nginx\.conf:\d+}
+
+=== TEST 50: a runtime with a name of other letters
+--- http_config
+    sandbox_runtime "my shell" /bin/sh;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*runtime name "my shell" is not made of.* in \S+nginx\.conf:\d+}
+
+=== TEST 51: a runtime that binds a relative path
+--- http_config
+    sandbox_runtime sh /bin/sh bind=lib;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"bind=lib" needs an absolute path.* in \S+nginx\.conf:\d+}
+
+=== TEST 52: a runtime that binds what is not there
+--- http_config
+    sandbox_runtime sh /bin/sh bind=/no/such;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*stat\(\) "/no/such" failed.* in \S+nginx\.conf:\d+}

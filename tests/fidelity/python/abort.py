@@ -1,0 +1,3 @@
+import os
+print("x", flush=True)
+os.abort()

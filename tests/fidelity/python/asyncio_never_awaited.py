@@ -1,0 +1,9 @@
+import asyncio
+
+
+async def f():
+    pass
+
+
+f()
+print("end")

@@ -1,0 +1,9 @@
+import atexit
+
+
+def again():
+    print("one")
+    atexit.register(print, "two")
+
+
+atexit.register(again)

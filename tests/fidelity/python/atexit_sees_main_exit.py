@@ -1,0 +1,10 @@
+import atexit
+import sys
+
+
+@atexit.register
+def look():
+    print("__file__" in globals())
+
+
+sys.exit(0)

@@ -1,0 +1,10 @@
+import atexit
+
+
+@atexit.register
+def gone():
+    print("never")
+
+
+atexit.unregister(gone)
+print(atexit._ncallbacks())

@@ -1,0 +1,9 @@
+import builtins
+
+
+class Thing:
+    def __del__(self):
+        print("in builtins")
+
+
+builtins.parked = Thing()

@@ -1,0 +1,2 @@
+import helper
+print("end", helper.thing is not None)

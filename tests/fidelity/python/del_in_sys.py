@@ -1,0 +1,9 @@
+import sys
+
+
+class Thing:
+    def __del__(self):
+        print("in sys")
+
+
+sys.parked = Thing()

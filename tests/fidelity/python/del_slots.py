@@ -1,0 +1,8 @@
+class Thing:
+    __slots__ = ()
+
+    def __del__(self):
+        print("no dict")
+
+
+thing = Thing()

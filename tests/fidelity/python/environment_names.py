@@ -1,0 +1,2 @@
+import os
+print(list(os.environ))

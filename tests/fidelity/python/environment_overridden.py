@@ -1,0 +1,3 @@
+import os
+import pathlib
+print(os.environ["HOME"], pathlib.Path.home(), os.path.expanduser("~/x"))

@@ -1,0 +1,2 @@
+import posix
+print(posix.environ[b"GREETING"], posix.environ[b"HOME"])

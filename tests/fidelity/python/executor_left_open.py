@@ -1,0 +1,3 @@
+from concurrent.futures import ThreadPoolExecutor
+pool = ThreadPoolExecutor(2)
+future = pool.submit(print, "late")

@@ -1,0 +1,8 @@
+def leave():
+    try:
+        raise SystemExit(4)
+    finally:
+        print("finally")
+
+
+leave()

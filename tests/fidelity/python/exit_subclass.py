@@ -1,0 +1,7 @@
+class Stop(SystemExit):
+    @property
+    def code(self):
+        return 9
+
+
+raise Stop

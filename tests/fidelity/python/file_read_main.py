@@ -1,0 +1,2 @@
+with open(__file__) as f:
+    print(f.read())

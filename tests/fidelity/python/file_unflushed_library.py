@@ -1,0 +1,3 @@
+import collections
+collections.parked = open(1, "w", closefd=False)
+collections.parked.write("parked\n")

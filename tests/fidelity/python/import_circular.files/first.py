@@ -1,0 +1,2 @@
+import second
+x = 1

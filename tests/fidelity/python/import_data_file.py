@@ -1,0 +1,2 @@
+import pathlib
+print(pathlib.Path("data/table.csv").read_text())

@@ -1,0 +1,1 @@
+print("package runs", __path__)

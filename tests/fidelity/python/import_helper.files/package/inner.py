@@ -1,0 +1,2 @@
+from . import other
+value = other.number + 1

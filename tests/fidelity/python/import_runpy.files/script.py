@@ -1,0 +1,2 @@
+x = __name__
+print(x, __file__)

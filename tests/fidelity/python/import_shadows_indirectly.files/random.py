@@ -1,0 +1,5 @@
+print("shadowed random imported by", __name__)
+
+
+class Random:
+    pass

@@ -1,0 +1,2 @@
+import random
+print(random.__file__, random.choice([1]))

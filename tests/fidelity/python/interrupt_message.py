@@ -1,0 +1,5 @@
+def f():
+    raise KeyboardInterrupt("by hand")
+
+
+f()

@@ -1,0 +1,5 @@
+class Mine(KeyboardInterrupt):
+    pass
+
+
+raise Mine

@@ -1,0 +1,3 @@
+x: int = 3
+y: "undefined"
+print(__annotations__)

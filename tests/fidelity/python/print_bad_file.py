@@ -1,0 +1,1 @@
+print("x", file=5)

@@ -1,0 +1,2 @@
+print(exit, quit, type(copyright).__name__, type(license).__name__,
+      type(help).__name__)

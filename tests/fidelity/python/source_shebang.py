@@ -1,0 +1,3 @@
+#!/usr/bin/env python3
+"""A docstring."""
+print(__doc__)

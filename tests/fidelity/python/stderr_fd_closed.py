@@ -1,0 +1,3 @@
+import os
+os.close(2)
+raise ValueError("unseen")

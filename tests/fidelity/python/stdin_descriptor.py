@@ -1,0 +1,3 @@
+import os
+print(os.read(0, 100))
+print(open(0).read() == "")

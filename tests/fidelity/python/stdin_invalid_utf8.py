@@ -1,0 +1,2 @@
+import sys
+print(ascii(sys.stdin.read()))

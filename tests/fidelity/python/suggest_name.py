@@ -1,0 +1,2 @@
+lenght = 5
+print(lenghth)

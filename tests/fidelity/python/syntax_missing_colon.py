@@ -1,0 +1,3 @@
+print("not printed")
+for i in range(3)
+    print(i)

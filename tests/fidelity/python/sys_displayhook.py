@@ -1,0 +1,4 @@
+import sys
+sys.displayhook(5)
+sys.displayhook(None)
+print(_)

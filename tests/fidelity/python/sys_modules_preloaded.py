@@ -1,0 +1,2 @@
+import sys
+print("json" in sys.modules, "random" in sys.modules)

@@ -1,0 +1,4 @@
+import tempfile
+d = tempfile.TemporaryDirectory()
+f = tempfile.TemporaryFile()
+print("end")

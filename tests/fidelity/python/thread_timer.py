@@ -1,0 +1,3 @@
+import threading
+threading.Timer(0.05, print, ["timer"]).start()
+print("main")

@@ -1,0 +1,2 @@
+value = 3
+assert value == 4, f"value is {value}"

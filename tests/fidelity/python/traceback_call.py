@@ -1,0 +1,5 @@
+def f(a, *, b):
+    return a
+
+
+f(1, 2, c=3)

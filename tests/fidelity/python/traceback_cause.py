@@ -1,0 +1,4 @@
+try:
+    {}["key"]
+except KeyError as error:
+    raise ValueError("bad") from error

@@ -1,0 +1,1 @@
+print([1 / x for x in (2, 1, 0)])

@@ -1,0 +1,1 @@
+(lambda x: (lambda y: y.nope)(x))(3)

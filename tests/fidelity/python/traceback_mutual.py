@@ -1,0 +1,9 @@
+def ping(n):
+    return pong(n)
+
+
+def pong(n):
+    return ping(n)
+
+
+ping(0)

@@ -1,0 +1,6 @@
+def divide(x):
+    return 1 / x
+
+
+print("a")
+divide(0)

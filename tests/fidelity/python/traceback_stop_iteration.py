@@ -1,0 +1,5 @@
+def items():
+    yield next(iter([]))
+
+
+list(items())

@@ -1,0 +1,4 @@
+def f():
+	if True:
+		return undefined
+f()

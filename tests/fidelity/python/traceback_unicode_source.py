@@ -1,0 +1,3 @@
+имя = "значение"
+print(имя)
+raise ValueError(имя + " 😀")

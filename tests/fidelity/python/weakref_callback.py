@@ -1,0 +1,11 @@
+import weakref
+
+
+class Thing:
+    pass
+
+
+thing = Thing()
+reference = weakref.ref(thing, lambda ref: print("callback"))
+del thing
+print(reference())

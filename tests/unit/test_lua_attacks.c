@@ -1,0 +1,398 @@
+/*
+ * test_lua_attacks.c: policies that try to hang, fill or crash a worker.
+ *
+ * Each attack runs in a process of its own under an alarm, three ways: inside
+ * limits(), inside response(), and while the file is loaded.  It has to end
+ * within the deadline and one step of the count hook, by CPU time, and the next
+ * call of the same policy must give the right answer.
+ */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../lua/sbx_lua.h"
+
+#define DEADLINE_MS     10
+
+/* What one step may take: filling 8 MiB of fresh memory; ASan is slower. */
+#ifdef __SANITIZE_ADDRESS__
+#define STEP_MS         600
+#else
+#define STEP_MS         60
+#endif
+
+typedef struct {
+    const char *name;
+    const char *code;
+} attack_t;
+
+
+static const attack_t attacks[] = {
+    { "while true", "while true do end" },
+    { "pcall loop",
+      "while true do pcall(function() while true do end end) end" },
+    { "nested pcall and xpcall",
+      "local function f(n) if n > 0 then pcall(f, n - 1) end "
+      "while true do end end "
+      "while true do xpcall(f, function() while true do end end, 150) end" },
+    { "nested pcall",
+      "local function f(n) if n > 0 then pcall(f, n - 1) end "
+      "while true do end end while true do pcall(f, 150) end" },
+    { "xpcall with a looping handler",
+      "xpcall(function() while true do end end, "
+      "function() while true do end end)" },
+    { "<close> loop",
+      "local x <close> = setmetatable({}, "
+      "{ __close = function() while true do end end }) while true do end" },
+    { "coroutine loop",
+      "coroutine.wrap(function() while true do end end)()" },
+    { "coroutine.resume churn",
+      "while true do coroutine.resume(coroutine.create("
+      "function() for i = 1, 300 do end end)) end" },
+    { "coroutine pcall churn",
+      "while true do coroutine.resume(coroutine.create(function() "
+      "while true do pcall(function() while true do end end) end end)) end" },
+    { "__gc loop",
+      "setmetatable({}, { __gc = function() while true do end end }) "
+      "local t for i = 1, 1e5 do t = {} end" },
+    { "__gc set late",
+      "local mt = { __gc = false } local o = setmetatable({}, mt) "
+      "mt.__gc = function() while true do end end o = nil "
+      "for i = 1, 1e5 do o = {} end" },
+    { "__gc set late on a plain metatable",
+      "local mt = {} local o = setmetatable({}, mt) "
+      "mt.__gc = function() while true do end end o = nil "
+      "for i = 1, 1e5 do o = {} end" },
+    { "memory: table", "local t = {} for i = 1, 1e9 do t[i] = i end" },
+    { "memory: doubled string",
+      "local s = 'x' while true do s = s .. s end" },
+    { "memory: pcall around it",
+      "while true do pcall(function() local s = 'x' "
+      "while true do s = s .. s end end) end" },
+    { "rep, long", "return #string.rep('a', 1e9)" },
+    { "rep, empty", "return #string.rep('', 10^15 // 1 | 0)" },
+    { "rep, empty with separator",
+      "return #string.rep('', 10^15 // 1 | 0, 'x')" },
+    { "pattern (.-){9}",
+      "return (('a'):rep(3000)):find(('.-'):rep(9) .. 'b')" },
+    { "pattern in gsub", "return (('a'):rep(30000)):gsub('.-.-.-b', '')" },
+    { "pattern in gmatch",
+      "for x in ('a'):rep(30000):gmatch('.-.-.-b') do end" },
+    { "pattern with a frontier",
+      "return ('a'):rep(30000):match('(.-)%f[b](.-)%f[b](.-)b')" },
+    { "pattern with balance",
+      "return ('('):rep(100000):gsub('%b()', '')" },
+    { "pattern with a long set",
+      "return ('a'):rep(100000):find('[' .. ('b'):rep(100000) .. ']')" },
+    { "pattern caught by pcall",
+      "while true do pcall(string.find, ('a'):rep(3000), "
+      "('.-'):rep(9) .. 'b') end" },
+    { "table.move over nothing", "table.move({}, 1, 10^15 // 1 | 0, 2)" },
+    { "table.remove with __len",
+      "table.remove(setmetatable({}, "
+      "{ __len = function() return 10^15 // 1 | 0 end }), 1)" },
+    { "table.insert with __len",
+      "table.insert(setmetatable({}, "
+      "{ __len = function() return 10^15 // 1 | 0 end }), 1, 1)" },
+    { "table.concat with __index",
+      "table.concat(setmetatable({}, { __index = function() return '' end }),"
+      " '', 1, 10^15 // 1 | 0)" },
+    { "table.insert at the front",
+      "local t = {} for i = 1, 1e6 do table.insert(t, 1, i) end" },
+    { "sort of long strings",
+      "local s = ('a'):rep(500000) local t = {} "
+      "for i = 1, 20000 do t[i] = s end table.sort(t)" },
+    { "sort with a lying order",
+      "local t = {} for i = 1, 10000 do t[i] = i end "
+      "table.sort(t, function() return true end)" },
+    { "sort that grows its table",
+      "local t = { 3, 2, 1 } while true do table.sort(t, function(a, b) "
+      "t[#t + 1] = 1 return a < b end) end" },
+    { "comparison of long strings",
+      "local a, b = ('a'):rep(500000) .. 'b', ('a'):rep(500000) .. 'c' "
+      "local n = 0 while true do if a < b then n = n + 1 end end" },
+    { "concatenation of long strings",
+      "local a = ('a'):rep(400000) while true do local b = a .. 'x' end" },
+    { "concatenation of longer strings",
+      "local a = ('a'):rep(1000) while #a < 4e6 do a = a .. a end "
+      "while true do local b = a .. 'x' end" },
+    { "next over an emptied table",
+      "local t = {} for i = 1, 60000 do t['k' .. i] = i end "
+      "for i = 1, 59999 do t['k' .. i] = nil end while true do next(t) end" },
+    { "pcall in a sort comparator",
+      "table.sort({ 3, 2, 1 }, function(a, b) while true do "
+      "pcall(function() while true do end end) end end)" },
+    { "many keys",
+      "local t = {} for i = 1, 1e9 do t[i % 50000 .. 'k'] = i end" },
+    { "deep recursion", "local function f() return 1 + f() end return f()" },
+    { "C stack by gsub",
+      "local function f(s) return (s:gsub('.', f)) end return f('a')" },
+    { "C stack by sort",
+      "local function f() table.sort({ 2, 1 }, f) end f()" },
+    { "C stack by __tostring",
+      "local t = setmetatable({}, "
+      "{ __tostring = function(s) return tostring(s) end }) "
+      "return tostring(t)" },
+    { "string.format width", "return #string.format('%99.99f', 1e308)" },
+    { "utf8.char, many",
+      "return #utf8.char(table.unpack((function() local t = {} "
+      "for i = 1, 3000 do t[i] = 0x7FFFFFFF end return t end)()))" },
+    { "unpack, many", "return select('#', table.unpack({}, 1, 1e7))" },
+    { "utf8.len of long strings",
+      "local s = ('\\u{e4}'):rep(1000) while #s < 4e6 do s = s .. s end "
+      "while true do utf8.len(s) end" },
+    { "upper of long strings",
+      "local s = ('a'):rep(1000) while #s < 4e6 do s = s .. s end "
+      "while true do s:upper() end" },
+    { "json of a table in itself",
+      "local t = {} t.t = t while true do pcall(json, t) end" },
+    { "json, wide",
+      "local s = ('\\1'):rep(1e5) local t = {} for i = 1, 1000 do t[i] = s "
+      "end return json(t)" },
+    { "error with a looping __tostring",
+      "error(setmetatable({}, "
+      "{ __tostring = function() while true do end end }))" },
+    { "error in an endless pcall chain",
+      "local e = setmetatable({}, { __index = function(t, k) "
+      "return t[k .. 'x'] end }) while true do pcall(function() "
+      "return e.a end) end" },
+    { "writes to the library",
+      "pcall(function() string.rep = nil end) "
+      "pcall(function() math.floor = error end) "
+      "pcall(table.insert, string, 'x') "
+      "pcall(function() getmetatable('').__index = nil end) "
+      "pcall(setmetatable, string, nil) type = nil pairs = nil "
+      "json = nil while true do end" },
+};
+
+
+static double
+cpu_ms(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+    return (double) ts.tv_sec * 1e3 + (double) ts.tv_nsec / 1e6;
+}
+
+
+static void
+write_policy(const char *path, const char *format, const char *code)
+{
+    FILE *f = fopen(path, "w");
+
+    if (f == NULL || fprintf(f, format, code, code) < 0 || fclose(f) != 0) {
+        _exit(20);
+    }
+}
+
+
+static const char calls_format[] =
+    "return {\n"
+    "  limits = function(job, runtime)\n"
+    "    if job.language == 'attack' then %s end\n"
+    "    return { memory = ('2'):rep(1) .. 'm', timeout = math.floor(1500.5),"
+    " factor = 1.5 }\n"
+    "  end,\n"
+    "  response = function(req, verdict)\n"
+    "    if req.method == 'ATTACK' then %s end\n"
+    "    for k in pairs({ x = 1 }) do verdict.error = k .. type(k) end\n"
+    "    return { body = json({ error = verdict.error:upper() }) }\n"
+    "  end,\n"
+    "}\n";
+
+
+static const sbx_policy_runtime_t python = {
+    SBX_STR("python"), 20 << 20, 8 << 20
+};
+
+
+/* 0: the policy answers as it should. */
+static int
+ask_limits(sbx_policy_t *policy, const char *language)
+{
+    int rc;
+    unsigned i;
+    char err[512];
+    sbx_job_t job;
+    uint64_t ceilings[SBX_LIMIT_COUNT];
+    sbx_policy_request_t req = { .method = SBX_STR("POST") };
+
+    sbx_job_init(&job);
+    job.language = (sbx_str_t) { language, strlen(language) };
+    job.factor_permille = 1250;
+
+    for (i = 0; i < SBX_LIMIT_COUNT; i++) {
+        ceilings[i] = sbx_limits[i].max;
+    }
+
+    rc = sbx_policy_limits(policy, &job, ceilings, &req, &python, err,
+                           sizeof(err));
+
+    return rc == 0 && job.limits[SBX_LIMIT_MEMORY] == 2 << 20
+           && job.limits[SBX_LIMIT_TIMEOUT] == 1500
+           && job.factor_permille == 1500 ? 0 : -1;
+}
+
+
+static int
+ask_response(sbx_policy_t *policy, const char *method)
+{
+    int rc;
+    char err[512];
+    sbx_verdict_t v;
+    sbx_policy_response_t out;
+    sbx_policy_request_t req = {
+        .method = { method, strlen(method) }
+    };
+
+    sbx_verdict_init(&v);
+    v.output = SBX_STR("2\n");
+
+    rc = sbx_policy_response(policy, &req, &v, &out, err, sizeof(err));
+    rc = rc == 1 && out.body.len == 19
+         && memcmp(out.body.data, "{\"error\":\"XSTRING\"}", 19) == 0 ? 0 : -1;
+    sbx_policy_response_clear(&out);
+
+    return rc;
+}
+
+
+/* Exit codes: 0 well, 10.. took too long, 11.. the next call was wrong. */
+static int
+attack_calls(const char *path, const char *code, double *worst)
+{
+    double start;
+    char err[512];
+    sbx_policy_t *policy;
+    int (*const ask[])(sbx_policy_t *, const char *) = {
+        ask_limits, ask_response
+    };
+    static const char *const evil[] = { "attack", "ATTACK" };
+    unsigned i;
+
+    write_policy(path, calls_format, code);
+    policy = sbx_policy_open(path, NULL, err, sizeof(err));
+
+    if (policy == NULL) {
+        fprintf(stderr, "%s\n", err);
+        return 12;
+    }
+
+    for (i = 0; i < 4; i++) {
+        start = cpu_ms();
+        (void) ask[i % 2](policy, evil[i % 2]);
+        start = cpu_ms() - start;
+        *worst = start > *worst ? start : *worst;
+
+        if (ask_limits(policy, "python") != 0
+            || ask_response(policy, "POST") != 0)
+        {
+            return 11;
+        }
+    }
+
+    sbx_policy_close(policy);
+    return 0;
+}
+
+
+static int
+attack_load(const char *path, const char *code, double *worst)
+{
+    double start;
+    char err[512];
+    sbx_policy_t *policy;
+
+    write_policy(path, "if true then %s end return {}\n", code);
+
+    start = cpu_ms();
+    policy = sbx_policy_open(path, NULL, err, sizeof(err));
+    start = cpu_ms() - start;
+    *worst = start > *worst ? start : *worst;
+    sbx_policy_close(policy);
+
+    return 0;
+}
+
+
+static int
+attack_run(const attack_t *attack)
+{
+    int rc;
+    double worst = 0;
+    char path[64];
+
+    alarm(5);
+    snprintf(path, sizeof(path), "/tmp/sbx-attack-%d.lua", (int) getpid());
+
+    rc = attack_calls(path, attack->code, &worst);
+
+    if (rc == 0) {
+        rc = attack_load(path, attack->code, &worst);
+    }
+
+    unlink(path);
+
+    if (getenv("SBX_TEST_VERBOSE") != NULL) {
+        fprintf(stderr, "%8.2f ms  %s\n", worst, attack->name);
+    }
+
+    if (rc == 0 && worst > DEADLINE_MS + STEP_MS) {
+        fprintf(stderr, "took %.1f ms\n", worst);
+        return 10;
+    }
+
+    return rc;
+}
+
+
+static void
+test_attack(void **state)
+{
+    pid_t pid;
+    int status;
+    const attack_t *attack = *state;
+
+    pid = fork();
+    assert_true(pid >= 0);
+
+    if (pid == 0) {
+        _exit(attack_run(attack));
+    }
+
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_false(WIFSIGNALED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+
+int
+main(void)
+{
+    enum { COUNT = sizeof(attacks) / sizeof(attacks[0]) };
+    unsigned i;
+    struct CMUnitTest tests[COUNT];
+
+    for (i = 0; i < COUNT; i++) {
+        tests[i] = (struct CMUnitTest) {
+            .name = attacks[i].name,
+            .test_func = test_attack,
+            .initial_state = (void *) &attacks[i],
+        };
+    }
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,686 @@
+/*
+ * test_zygote.c: real children of the exec zygote on a real kernel.
+ *
+ * Executed again as the zygote itself.  Needs python3 and node at their Debian
+ * places, and root or user namespaces.  `test_zygote 20` runs each case 20
+ * times, for leaks; times are printed, not judged.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sbx_fdmsg.h"
+#include "sbx_landlock.h"
+#include "stand.h"
+#include "tap.h"
+
+#define EXIT(code)   ((code) << 8)
+#define KILLED       SIGKILL
+#define SYS_KILLED   SIGSYS
+#define SYS_OR_SEGV  (-2)       /* some kernels have no i386 calls at all */
+
+/* A raw system call from Python, with errno in its exit code. */
+#define PY_CALL                                                                \
+    "import ctypes, os, sys\n"                                                 \
+    "libc = ctypes.CDLL(None, use_errno=True)\n"                               \
+    "def call(*a):\n"                                                          \
+    "    r = libc.syscall(*[ctypes.c_long(x) for x in a])\n"                   \
+    "    return ctypes.get_errno() if r == -1 else 0\n"
+
+typedef struct {
+    const char *what;
+    program_t program;
+    int status;
+    const char *out;        /* NULL: whatever */
+    const char *err_has;
+    const char *named;      /* NULL: no call may be named, "" : whatever */
+} case_t;
+
+static const char *const node[] = { "/usr/bin/node", NULL };
+static const char *const grep[] = { "grep", "-h", "^Sig[BI]", NULL };
+static const char *const nowhere[] = { "no-such-command", NULL };
+static const char *const two_args[] = { "a b", "", NULL };
+static const char *const job_env[] = { "HOME=/x", "X=1", "X=2", NULL };
+static const char *const proc_status[] = { "/proc/self/status", NULL };
+
+
+static const case_t cases[] = {
+    { "hello python", { .code = "print(1+1)\n" }, 0, "2\n", "", NULL },
+    { "hello node", { .cmd = node, .name = "main.js",
+      .code = "console.log(1+1)\n" }, 0, "2\n", "", NULL },
+    { "exit code", { .code = "raise SystemExit(7)\n" }, EXIT(7), "", "", NULL },
+    { "its own SIGTERM", { .code = "import os\nos.kill(os.getpid(), 15)\n" },
+      SIGTERM, "", "", NULL },
+    { "abort is SIGABRT", { .code = "import os\nos.abort()\n" }, SIGABRT, "",
+      "", NULL },
+    { "traceback names the file", { .code = "1/0\n" }, EXIT(1), "",
+      "File \"/tmp/run/main.py\", line 1, in <module>", NULL },
+    { "stdin and arguments", { .code = "import sys\n"
+      "print(sys.argv[1:], input())\n", .args = two_args, .input = "in\n" },
+      0, "['a b', ''] in\n", "", NULL },
+    { "exactly descriptors 0, 1, 2", { .code = "import os\nn = []\n"
+      "for fd in range(4096):\n    try: os.fstat(fd); n.append(fd)\n"
+      "    except OSError: pass\nprint(n)\n" }, 0, "[0, 1, 2]\n", "", NULL },
+    { "no rights", { .code = "for l in open('/proc/self/status'):\n"
+      "    if l[:4] in ('NoNe', 'Secc', 'CapE', 'CapP', 'CapB', 'CapI', 'CapA')"
+      " and 'filters' not in l: print(l.split()[1], end=' ')\n" }, 0,
+      "0000000000000000 0000000000000000 0000000000000000 0000000000000000 "
+      "0000000000000000 1 2 ", "", NULL },
+    { "ids, pid, session, directory", { .code = "import os\n"
+      "print(os.getresuid(), os.getresgid(), os.getpid() > 1,"
+      " os.getsid(0) == os.getpid(), os.getcwd(), os.umask(0))\n" }, 0,
+      "(1000, 1000, 1000) (1000, 1000, 1000) True True /tmp/run 18\n", "",
+      NULL },
+    { "environment from scratch", { .code = "import os\n"
+      "print(sorted(os.environ.items()))\n", .env = job_env }, 0,
+      "[('HOME', '/x'), ('LANG', 'C.UTF-8'), ('MKL_NUM_THREADS', '1'), "
+      "('NUMEXPR_NUM_THREADS', '1'), ('OMP_NUM_THREADS', '1'), "
+      "('OPENBLAS_NUM_THREADS', '1'), ('PATH', '/usr/local/bin:/usr/bin:/bin'),"
+      " ('X', '2')]\n", "", NULL },
+    { "default signals, found by PATH", { .cmd = grep, .name = "x",
+      .code = "", .args = proc_status }, 0, "SigBlk:\t0000000000000000\n"
+      "SigIgn:\t0000000000000000\n", "", NULL },
+    { "no core, own limits only downwards", { .code =
+      "import resource as r\nprint(r.getrlimit(r.RLIMIT_CORE))\n"
+      "r.setrlimit(r.RLIMIT_NOFILE, (32, 32))\n"
+      "try: r.setrlimit(r.RLIMIT_NOFILE, (64, 64))\n"
+      "except ValueError as e: print(e)\n" }, 0, "(0, 0)\n"
+      "not allowed to raise maximum limit\n", "", NULL },
+
+    { "files and their directories", { .code =
+      "print(open('a/b/c.txt').read()); import os; print(os.listdir())\n",
+      .file_path = "a/b/c.txt", .file_data = "data", .file_len = 4 }, 0,
+      NULL, "", NULL },
+    { "two files of one name", { .code = "", .file_path = "main.py",
+      .file_data = "", .file_len = 0 }, EXIT(125), "", "", NULL },
+    { "write below /tmp, rename across directories", { .code = "import os\n"
+      "open('/tmp/x', 'w').write('y'); os.mkdir('/tmp/d')\n"
+      "os.rename('/tmp/x', '/tmp/d/x'); os.truncate('/tmp/d/x', 0)\n"
+      "open('/dev/shm/x', 'w'); open('/dev/null', 'w').write('z')\n"
+      "os.mkfifo('/tmp/fifo'); os.symlink('a', '/tmp/l')\n"
+      "print(os.listdir('/tmp/d'))\n" }, 0, "['x']\n", "", NULL },
+    { "devices and writing elsewhere", { .code = "import os, stat\n"
+      "for f in (lambda: os.mknod('/tmp/n', stat.S_IFCHR | 0o666, 259),\n"
+      "          lambda: open('/var/tmp/x', 'w'),\n"
+      "          lambda: os.chroot('/tmp') if 0 else open('/etc/x', 'w')):\n"
+      "    try: f(); print('done')\n"
+      "    except PermissionError as e: print(e.errno)\n" }, 0, NULL, "",
+      NULL },
+    { "no execution below /tmp", { .code = "import os, shutil\n"
+      "shutil.copy('/usr/bin/true', '/tmp/t')\nos.chmod('/tmp/t', 0o755)\n"
+      "os.execv('/tmp/t', ['t'])\n" }, EXIT(1), "", "PermissionError", NULL },
+
+    { "socket is refused and named", { .code = "import socket\n"
+      "socket.socket()\n" }, EXIT(1), "", "PermissionError: [Errno 1]",
+      "socket" },
+    { "socketpair works", { .code = "import socket\n"
+      "a, b = socket.socketpair()\na.send(b'x'); print(b.recv(1))\n" }, 0,
+      "b'x'\n", "", NULL },
+    { "asyncio works", { .code = "import asyncio\n"
+      "async def f(): await asyncio.sleep(0.01); print('ok')\n"
+      "asyncio.run(f())\n" }, 0, "ok\n", "", NULL },
+    { "reboot: not permitted", { .code = PY_CALL
+      "sys.exit(call(169, 0xfee1dead, 0x28121969, 0, 0))\n" }, EXIT(EPERM),
+      "", "", "reboot" },
+    { "inotify_init1 kills, named", { .code = PY_CALL "call(294, 0)\n" },
+      KILLED, "", "", "inotify_init1" },
+    { "fs.watch kills, named", { .cmd = node, .name = "main.js", .code =
+      "require('fs').watch('/tmp', () => 0)\n" }, KILLED, "", "",
+      "inotify_init1" },
+    { "memfd_create is refused", { .code = "import os\n"
+      "os.memfd_create('x')\n" }, EXIT(1), "", "PermissionError",
+      "memfd_create" },
+    { "unshare kills, named", { .code = PY_CALL "call(272, 0x10000000)\n" },
+      KILLED, "", "", "unshare" },
+    { "ptrace kills, named", { .code = PY_CALL "call(101, 0, 0, 0, 0)\n" },
+      KILLED, "", "", "ptrace" },
+    { "setns kills", { .code = PY_CALL "call(308, 0, 0)\n" }, SYS_KILLED, "",
+      "", NULL },
+    { "clone of a namespace kills", { .code = PY_CALL
+      "call(56, 0x10000011, 0, 0, 0, 0)\n" }, SYS_KILLED, "", "", NULL },
+    { "clone of a brother kills", { .code = PY_CALL
+      "call(56, 0x8011, 0, 0, 0, 0)\n", .flags = SBX_FORK_FORKING },
+      SYS_KILLED, "", "", NULL },
+    { "TIOCSTI kills", { .code = PY_CALL "call(16, 0, 0x5412, 0)\n" },
+      SYS_KILLED, "", "", NULL },
+    { "x32 kills", { .code = PY_CALL "call(0x40000027)\n" }, SYS_KILLED, "",
+      "", NULL },
+    { "int 0x80 kills", { .code = "import ctypes, mmap\n"
+      "m = mmap.mmap(-1, 4096, prot=7)\n"
+      "m.write(b'\\xb8\\x14\\0\\0\\0\\xcd\\x80\\xc3')\n"
+      "ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof("
+      "ctypes.c_char.from_buffer(m)))()\n" }, SYS_OR_SEGV, "", "", NULL },
+    { "quietly absent calls", { .code = PY_CALL
+      "print(call(435, 0, 0), call(425, 1, 0), call(334000), call(317, 5),"
+      " call(157, 35, 0, 0), call(444, 0, 0, 1))\n" }, 0,
+      "38 38 38 1 38 38\n", "", NULL },
+    { "other processes' limits", { .code = "import resource as r\n"
+      "r.prlimit(0, r.RLIMIT_NOFILE)\nr.prlimit(1, r.RLIMIT_CPU, (1, 1))\n" },
+      EXIT(1), "", "PermissionError", "prlimit64" },
+    { "personality query", { .code = PY_CALL
+      "print(call(135, 0xffffffff), call(135, 0x40000))\n" }, 0, "0 1\n", "",
+      "personality" },
+
+    { "fork is refused as a process limit", { .code = "import os\n"
+      "try: os.fork()\nexcept BlockingIOError as e: print(e.errno)\n" }, 0,
+      "11\n", "", "clone" },
+    { "subprocess is refused", { .code = "import subprocess\n"
+      "subprocess.run(['/usr/bin/true'])\n" }, EXIT(1), "",
+      "Resource temporarily unavailable", "" },
+    { "fork works in a forking run", { .code = "import os\n"
+      "p = os.fork()\nif p == 0: os._exit(3)\n"
+      "print(os.WEXITSTATUS(os.waitpid(p, 0)[1]))\n",
+      .flags = SBX_FORK_FORKING }, 0, "3\n", "", "clone" },
+    { "subprocess in a forking run", { .code = "import subprocess\n"
+      "print(subprocess.run(['echo', 'hi'], capture_output=True).stdout)\n",
+      .flags = SBX_FORK_FORKING }, 0, "b'hi\\n'\n", "", "" },
+    { "Node's child_process in a forking run", { .cmd = node,
+      .name = "main.js", .code =
+      "console.log(require('child_process').execFileSync('/usr/bin/echo',"
+      " ['hi']).toString())\n", .flags = SBX_FORK_FORKING }, 0,
+      "hi\n\n", "", "" },
+    { "multiprocessing in a forking run", { .code =
+      "import multiprocessing as m\ndef f(x): return x * x\n"
+      "if __name__ == '__main__':\n"
+      "    with m.get_context('fork').Pool(2) as p: print(p.map(f, [1, 2, 3]))"
+      "\n", .flags = SBX_FORK_FORKING }, 0, "[1, 4, 9]\n", "", "" },
+    { "threads work", { .code = "import threading as t\nn = []\n"
+      "ts = [t.Thread(target=n.append, args=(i,)) for i in range(8)]\n"
+      "[x.start() for x in ts]; [x.join() for x in ts]; print(sorted(n))\n" },
+      0, "[0, 1, 2, 3, 4, 5, 6, 7]\n", "", NULL },
+    { "Node's workers work", { .cmd = node, .name = "main.js", .code =
+      "const { Worker } = require('worker_threads');\n"
+      "new Worker('require(\"worker_threads\").parentPort.postMessage(5)',"
+      " { eval: true }).on('message', m => console.log(m))\n" }, 0, "5\n", "",
+      NULL },
+    { "Node reads, writes, compresses", { .cmd = node, .name = "main.mjs",
+      .code = "import fs from 'fs'; import zlib from 'zlib';\n"
+      "import { setTimeout } from 'timers/promises';\n"
+      "fs.writeFileSync('a', 'b'); fs.copyFileSync('a', 'c');\n"
+      "await setTimeout(5);\n"
+      "console.log((await fs.promises.readFile('c')).toString(),"
+      " zlib.gunzipSync(zlib.gzipSync('z')).toString(),"
+      " (await import('crypto')).createHash('md5').update('x').digest('hex')"
+      ".length)\n" }, 0, "b z 32\n", "", NULL },
+
+    { "no seccomp but notify, by ablation", { .code = PY_CALL
+      "print(call(425, 1, 0) != 38)\n", .flags =
+      SBX_FORK_SKIP_SECCOMP }, 0, "True\n", "", NULL },
+    { "no such command", { .cmd = nowhere, .code = "" }, EXIT(125), "", "",
+      NULL },
+    { NULL, { .code = NULL }, 0, NULL, NULL, NULL }
+};
+
+
+static void
+explain(const case_t *c, const result_t *r)
+{
+    unsigned i;
+
+    printf("# status %x, expected %x%s; step %s: %s (%d)\n", r->status,
+           c->status, r->timed_out ? ", timed out" : "",
+           sbx_step_name(r->failed.step), r->failed.text, r->failed.errnum);
+    printf("# out: %s\n# err: %s\n", r->out, r->err);
+
+    for (i = 0; i < r->nnamed; i++) {
+        printf("# named: %s\n", r->named[i]);
+    }
+}
+
+
+static int
+is_as_expected(const case_t *c, const result_t *r)
+{
+    int status = r->status;
+
+    if (c->status == SYS_OR_SEGV && (status == SIGSYS || status == SIGSEGV)) {
+        status = c->status;
+    }
+
+    if (r->timed_out || status != c->status || (c->out != NULL && strcmp(c->out, r->out) != 0)
+        || strstr(r->err, c->err_has) == NULL)
+    {
+        return 0;
+    }
+
+    if (c->err_has[0] == '\0' && r->err_len != 0) {
+        return 0;
+    }
+
+    if (c->named == NULL) {
+        return r->nnamed == 0;
+    }
+
+    return c->named[0] == '\0' || has_named(r, c->named);
+}
+
+
+static void
+run_case(zyg_t *z, const case_t *c, const char *where)
+{
+    int good;
+    slot_t slot;
+    static result_t r;
+
+    slot_open(&slot, 1 << 20);
+    stand_run(z, &slot, &c->program, &r);
+    slot_close(&slot);
+
+    good = is_as_expected(c, &r);
+    tap_ok(good, "%s%s", where, c->what);
+
+    if (!good) {
+        explain(c, &r);
+    }
+}
+
+
+static const case_t *
+find_case(const char *what)
+{
+    const case_t *c;
+
+    for (c = cases; strcmp(c->what, what) != 0; c++) {
+        /* all names asked for are in the table */
+    }
+
+    return c;
+}
+
+
+/* What the message says when the sandbox, not the program, could not. */
+static void
+test_job_failures(zyg_t *z)
+{
+    slot_t slot;
+    static result_t r;
+    static char big[2 << 20];
+    program_t p = { .code = "print(len(open('big').read()))\n",
+                    .file_path = "big", .file_data = big,
+                    .file_len = sizeof(big) };
+
+    memset(big, 'x', sizeof(big));
+
+    slot_open(&slot, 1 << 20);
+    stand_run(z, &slot, &p, &r);
+    tap_ok(r.failed.step == SBX_STEP_JOB
+           && strstr(r.failed.text, "disk limit") != NULL,
+           "a full disk is named: %s", r.failed.text);
+    slot_close(&slot);
+
+    slot_open(&slot, 8 << 20);
+    stand_run(z, &slot, &p, &r);
+    tap_ok(r.status == 0 && strcmp(r.out, "2097152\n") == 0,
+           "a large job comes in a memfd");
+    slot_close(&slot);
+
+    slot_open(&slot, 1 << 20);
+    stand_run(z, &slot, &find_case("no such command")->program, &r);
+    tap_ok(r.failed.step == SBX_STEP_EXEC && r.failed.errnum == ENOENT,
+           "a failed exec is reported: %s", r.failed.text);
+    slot_close(&slot);
+}
+
+
+static void
+test_standby(zyg_t *z)
+{
+    int job_fd;
+    pid_t pid;
+    slot_t slot;
+    static result_t r;
+    static const char junk[64] = "junk";
+
+    slot_open(&slot, 1 << 20);
+
+    pid = stand_fork(z, &slot, 0, &job_fd, &r);
+    tap_ok(pid > 0 && r.ready && r.vm_size > 0, "READY with %llu bytes",
+           (unsigned long long) r.vm_size);
+    close(job_fd);
+    tap_ok(stand_reap(pid) == 0, "a child without a job ends with 0");
+
+    pid = stand_fork(z, &slot, 0, &job_fd, &r);
+    (void) sbx_fdmsg_send(job_fd, junk, sizeof(junk), -1);
+    tap_ok(stand_reap(pid) == EXIT(125), "a bad job ends the child");
+    close(job_fd);
+
+    pid = stand_fork(z, &slot, 0, &job_fd, &r);
+    (void) sbx_fdmsg_send(job_fd, junk, 3, -1);
+    tap_ok(stand_reap(pid) == EXIT(125), "a short job ends the child");
+    close(job_fd);
+
+    slot_close(&slot);
+}
+
+
+/* One field wrong at a time; the zygote must answer and keep nothing. */
+static void
+test_bad_messages(zyg_t *z)
+{
+    int i, n, nfds, before, fds[SBX_FDMSG_MAX];
+    char big[sizeof(sbx_zmsg_t) + 100];
+    slot_t slot;
+    sbx_zmsg_t good, msg, got;
+
+    slot_open(&slot, 1 << 20);
+    before = zyg_count_fds(z);
+
+    memset(&good, 0, sizeof(good));
+    good.type = SBX_ZMSG_FORK;
+    good.ns_flags = slot.ns_flags;
+    good.uid = slot.uid;
+    good.gid = slot.gid;
+
+    for (i = 0; i < SBX_FDMSG_MAX; i++) {
+        fds[i] = slot.pidfd;
+    }
+
+    memset(big, 0, sizeof(big));
+    (void) sbx_fdmsg_send_fds(z->ctl_fd, big, sizeof(big), fds, 6);
+    (void) sbx_fdmsg_send_fds(z->ctl_fd, big, 1, fds, 8);
+    (void) sbx_fdmsg_send_fds(z->ctl_fd, &good, sizeof(good) - 1, fds, 6);
+
+    msg = good;
+    msg.type = 77;
+    (void) sbx_fdmsg_send_fds(z->ctl_fd, &msg, sizeof(msg), fds, 6);
+
+    for (i = 0; i < 7; i++) {
+        msg = good;
+        msg.tag = (uint32_t) i;
+        n = 6;
+
+        switch (i) {
+        case 0: n = 5; break;
+        case 1: n = 7; break;
+        case 2: msg.flags = 1u << 31; break;
+        case 3: msg.ns_flags |= 0x11; break;
+        case 4: msg.uid = 0; break;
+        case 5: msg.gid = 0; break;
+        default: n = 0; break;
+        }
+
+        (void) sbx_fdmsg_send_fds(z->ctl_fd, &msg, sizeof(msg), fds, n);
+
+        if (sbx_fdmsg_recv(z->ctl_fd, &got, sizeof(got), fds, &nfds)
+            != (ssize_t) sizeof(got) || got.type != SBX_ZMSG_FAILED
+            || got.tag != (uint32_t) i || nfds != 0)
+        {
+            break;
+        }
+
+        for (n = 0; n < SBX_FDMSG_MAX; n++) {
+            fds[n] = slot.pidfd;
+        }
+    }
+
+    tap_ok(i == 7, "bad messages are answered or dropped (%d)", i);
+    tap_ok(zyg_count_fds(z) == before, "and leave no descriptor");
+
+    /* a pidfd that is none */
+    fds[0] = slot.pidfd;
+    fds[1] = fds[2] = fds[3] = fds[4] = fds[5] = z->ctl_fd;
+    msg = good;
+    fds[0] = z->ctl_fd;
+    (void) sbx_fdmsg_send_fds(z->ctl_fd, &msg, sizeof(msg), fds, 6);
+    tap_ok(sbx_fdmsg_recv(z->ctl_fd, &got, sizeof(got), fds, &nfds) > 0
+           && got.type == SBX_ZMSG_FAILED && got.err.step == SBX_STEP_FORK,
+           "a slot that is none: %s", got.err.text);
+
+    slot_close(&slot);
+    run_case(z, &cases[0], "after bad messages: ");
+}
+
+
+static void
+test_dead_slot(zyg_t *z)
+{
+    int job_fd;
+    slot_t slot;
+    static result_t r;
+
+    slot_open(&slot, 1 << 20);
+    kill(slot.pid, SIGKILL);
+    waitpid(slot.pid, NULL, 0);
+
+    tap_ok(stand_fork(z, &slot, 0, &job_fd, &r) < 0
+           && r.failed.step == SBX_STEP_FORK, "a dead slot: %s",
+           r.failed.text);
+
+    close(job_fd);
+    close(slot.pidfd);
+    run_case(z, &cases[0], "after a dead slot: ");
+}
+
+
+static void
+test_no_listener(void)
+{
+    zyg_t z;
+    slot_t slot;
+    static result_t r;
+    program_t p = { .code = PY_CALL "sys.exit(call(41, 2, 1, 0))\n" };
+
+    if (!tap_ok(zyg_open(&z, OUTER_NONE, NULL) == 0 && z.listener_fd >= 0
+                && z.hello.notify == 1, "HELLO brings a listener"))
+    {
+        return;
+    }
+
+    close(z.listener_fd);
+    z.listener_fd = -1;
+
+    slot_open(&slot, 1 << 20);
+    stand_run(&z, &slot, &p, &r);
+    tap_ok(r.status == EXIT(ENOSYS), "nobody listens: still denied");
+    slot_close(&slot);
+    zyg_close(&z);
+}
+
+
+/* On hosts that give less: the fall-backs, really run. */
+static void
+test_outer(outer_t outer, const char *where, int listener)
+{
+    zyg_t z;
+    case_t c;
+    static const char *const same[] = {
+        "hello python", "hello node", "exactly descriptors 0, 1, 2",
+        "threads work", "setns kills", "x32 kills"
+    };
+    size_t i;
+
+    if (!tap_ok(zyg_open(&z, outer, NULL) == 0
+                && z.hello.notify == (uint32_t) listener
+                && (z.listener_fd >= 0) == listener, "%sHELLO", where))
+    {
+        return;
+    }
+
+    for (i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+        run_case(&z, find_case(same[i]), where);
+    }
+
+    c = *find_case("inotify_init1 kills, named");
+
+    if (!listener) {
+        c.status = SYS_KILLED;
+        c.named = NULL;
+    }
+
+    run_case(&z, &c, where);
+
+    c = *find_case("fork is refused as a process limit");
+    c.named = listener ? c.named : NULL;
+    run_case(&z, &c, where);
+
+    c = *find_case("fork works in a forking run");
+    c.named = listener ? c.named : NULL;
+    run_case(&z, &c, where);
+
+    c = *find_case("socket is refused and named");
+    c.named = listener ? c.named : NULL;
+    run_case(&z, &c, where);
+
+    zyg_close(&z);
+}
+
+
+/* Built with -DSBX_FAULTS: every step fails closed, and says so. */
+static void
+test_faults(void)
+{
+    int job_fd;
+    zyg_t z;
+    pid_t pid;
+    slot_t slot;
+    size_t i;
+    static result_t r;
+    static const sbx_step_t steps[] = {
+        SBX_STEP_ENTER, SBX_STEP_SESSION, SBX_STEP_FDS, SBX_STEP_RLIMITS,
+        SBX_STEP_IDS, SBX_STEP_CAPS, SBX_STEP_LANDLOCK, SBX_STEP_SECCOMP
+    };
+
+    for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        if (zyg_open(&z, OUTER_NONE, sbx_step_name(steps[i])) < 0) {
+            tap_ok(0, "a zygote with a fault in %s", sbx_step_name(steps[i]));
+            continue;
+        }
+
+        slot_open(&slot, 1 << 20);
+        pid = stand_fork(&z, &slot, 0, &job_fd, &r);
+        tap_ok(pid > 0 && !r.ready && r.failed.step == steps[i]
+               && r.failed.errnum == EPERM && stand_reap(pid) == EXIT(125),
+               "a fault in %s ends the child", sbx_step_name(steps[i]));
+        close(job_fd);
+        slot_close(&slot);
+        zyg_close(&z);
+    }
+}
+
+
+/* Wrong descriptors at its start: FAILED and an exit code, no HELLO. */
+static void
+test_bad_start(void)
+{
+    int pair[2], nfds, status, fds[SBX_FDMSG_MAX];
+    pid_t pid;
+    sbx_zmsg_t msg;
+    char *argv[] = { "zygote", SBX_ZYGOTE_EXEC, NULL };
+    char *env[] = { NULL };
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+        return;
+    }
+
+    pid = fork();
+    if (pid == 0) {
+        dup2(pair[1], 63);
+        dup2(63, SBX_ZYGOTE_CONTROL_FD);
+        close(SBX_ZYGOTE_FILTERS_FD);
+        syscall(SYS_close_range, 6, ~0U, 0);
+        execve("/proc/self/exe", argv, env);
+        _exit(127);
+    }
+
+    close(pair[1]);
+    tap_ok(sbx_fdmsg_recv(pair[0], &msg, sizeof(msg), fds, &nfds)
+           == (ssize_t) sizeof(msg) && msg.type == SBX_ZMSG_FAILED
+           && msg.err.step == SBX_STEP_ZYGOTE, "a bad start: %s",
+           msg.err.text);
+    waitpid(pid, &status, 0);
+    tap_ok(status == EXIT(1), "ends with 1");
+    close(pair[0]);
+}
+
+
+static int
+compare(const void *a, const void *b)
+{
+    double x = *(const double *) a, y = *(const double *) b;
+
+    return (x > y) - (x < y);
+}
+
+
+static void
+report_times(zyg_t *z)
+{
+    int i;
+    slot_t slot;
+    static result_t r;
+    static double fork_us[50], run_us[50];
+    static const char *const cmd[] = { "/usr/bin/true", NULL };
+    program_t p = { .cmd = cmd, .code = "" };
+
+    for (i = 0; i < 50; i++) {
+        slot_open(&slot, 1 << 20);
+        stand_run(z, &slot, &p, &r);
+        slot_close(&slot);
+        fork_us[i] = r.fork_us;
+        run_us[i] = r.run_us;
+    }
+
+    qsort(fork_us, 50, sizeof(double), compare);
+    qsort(run_us, 50, sizeof(double), compare);
+    printf("# FORK to READY %.0f us, job to reaped (/usr/bin/true) %.0f us, "
+           "medians of 50\n", fork_us[25], run_us[25]);
+}
+
+
+int
+main(int argc, char **argv)
+{
+    int fds, round, rounds;
+    zyg_t z;
+    const case_t *c;
+
+    if (argc > 1 && strcmp(argv[1], SBX_ZYGOTE_EXEC) == 0) {
+        return sbx_exec_zygote_main();
+    }
+
+    rounds = argc > 1 ? atoi(argv[1]) : 1;
+    stand_enter();
+
+    if (!tap_ok(zyg_open(&z, OUTER_NONE, NULL) == 0 && z.hello.notify == 1
+                && z.hello.vm_size > 0, "HELLO as %s, Landlock %d",
+                stand_privileged() ? "root" : "a normal user",
+                sbx_landlock_version()))
+    {
+        return tap_done();
+    }
+
+    fds = zyg_count_fds(&z);
+
+    for (round = 0; round < rounds; round++) {
+        for (c = cases; c->what != NULL; c++) {
+            run_case(&z, c, "");
+        }
+    }
+
+    test_job_failures(&z);
+    test_standby(&z);
+    test_bad_messages(&z);
+    test_dead_slot(&z);
+    report_times(&z);
+    tap_ok(zyg_count_fds(&z) == fds, "the zygote holds %d descriptors, as "
+           "at its start", fds);
+    zyg_close(&z);
+
+    test_no_listener();
+    test_outer(OUTER_LISTENER, "outer listener: ", 0);
+    test_outer(OUTER_NO_CLONE3, "no clone3: ", 0);
+    test_outer(OUTER_NO_CLOSE_RANGE, "no close_range: ", 1);
+    test_outer(OUTER_NO_LANDLOCK, "no Landlock: ", 1);
+    test_outer(OUTER_NO_KILLABLE, "no WAIT_KILLABLE_RECV: ", 1);
+    test_faults();
+    test_bad_start();
+
+    return tap_done();
+}

@@ -146,6 +146,16 @@ set_int(lua_State *L, const char *key, uint64_t value)
 }
 
 
+/* 0 is what C's structs say for "not known" */
+static void
+set_known(lua_State *L, const char *key, uint64_t value)
+{
+    if (value != 0) {
+        set_int(L, key, value);
+    }
+}
+
+
 static void
 set_bool(lua_State *L, const char *key, int value)
 {
@@ -243,13 +253,8 @@ sbx_lua_push_runtime(lua_State *L, const sbx_policy_runtime_t *runtime)
     set_str(L, "name", runtime->name);
 
     /* not measured yet: nil, so that a policy cannot take 0 for a fact */
-    if (runtime->base_bytes != 0) {
-        set_int(L, "base", runtime->base_bytes);
-    }
-
-    if (runtime->floor_bytes != 0) {
-        set_int(L, "floor", runtime->floor_bytes);
-    }
+    set_known(L, "base", runtime->base_bytes);
+    set_known(L, "floor", runtime->floor_bytes);
 }
 
 
@@ -262,7 +267,11 @@ push_usage(lua_State *L, const sbx_verdict_t *v)
     set_ms(L, "wall_ms", v->wall_us);
     set_ms(L, "cpu_ms", v->cpu_us);
     set_ms(L, "queue_ms", v->queue_us);
-    set_int(L, "memory_bytes", v->memory_bytes);
+
+    if (v->memory_source != SBX_SOURCE_NONE) {
+        set_int(L, "memory_bytes", v->memory_bytes);
+    }
+
     set_text(L, "memory_source", sbx_source_name(v->memory_source));
     set_int(L, "processes", v->processes);
 
@@ -277,17 +286,27 @@ push_usage(lua_State *L, const sbx_verdict_t *v)
 }
 
 
+/* No run is without a timeout: without one, no limits were in force. */
 static void
 push_verdict_limits(lua_State *L, const sbx_verdict_t *v)
 {
-    push_limits(L, v->limits);
+    int in_force = v->limits[SBX_LIMIT_TIMEOUT] != 0;
+
+    if (in_force) {
+        push_limits(L, v->limits);
+    } else {
+        push_view(L, SBX_LUA_VIEW_LIMITS, 1);
+    }
 
     push_view(L, SBX_LUA_VIEW_TERMS, 4);
-    set_int(L, "base", v->base_bytes);
-    set_int(L, "code", v->code_bytes);
-    set_int(L, "wanted", v->limits[SBX_LIMIT_MEMORY]);
-    lua_pushnumber(L, (lua_Number) v->factor_permille / 1000);
-    lua_setfield(L, -2, "factor");
+    set_known(L, "base", v->base_bytes);
+
+    if (in_force) {
+        set_int(L, "code", v->code_bytes);
+        set_int(L, "wanted", v->limits[SBX_LIMIT_MEMORY]);
+        lua_pushnumber(L, (lua_Number) v->factor_permille / 1000);
+        lua_setfield(L, -2, "factor");
+    }
 
     lua_setfield(L, -2, "memory_terms");
 }
@@ -319,12 +338,32 @@ violation_class(sbx_violation_type_t type)
 }
 
 
+/* 2026-11-30T04:00:00.123Z */
+static void
+set_timestamp(lua_State *L, int64_t timestamp_ms)
+{
+    size_t len;
+    time_t seconds;
+    struct tm tm;
+    char text[64];
+
+    seconds = (time_t) (timestamp_ms / 1000);
+
+    if (timestamp_ms <= 0 || gmtime_r(&seconds, &tm) == NULL) {
+        return;
+    }
+
+    len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(text + len, sizeof(text) - len, ".%03dZ",
+             (int) (timestamp_ms % 1000));
+    set_text(L, "timestamp", text);
+}
+
+
 static void
 push_violation(lua_State *L, const sbx_violation_t *violation)
 {
     char text[64];
-    time_t seconds;
-    struct tm tm;
 
     push_view(L, SBX_LUA_VIEW_VIOLATION, 11);
     set_text(L, "violation_type", sbx_violation_name(violation->type));
@@ -343,16 +382,11 @@ push_violation(lua_State *L, const sbx_violation_t *violation)
         set_text(L, "allocated_region", text);
     }
 
-    seconds = (time_t) (violation->timestamp_ms / 1000);
-    gmtime_r(&seconds, &tm);
-    snprintf(text, sizeof(text), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
-             tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
-             tm.tm_min, tm.tm_sec, (int) (violation->timestamp_ms % 1000));
-    set_text(L, "timestamp", text);
+    set_timestamp(L, violation->timestamp_ms);
 
     if (violation->type == SBX_VIOLATION_ALLOC_LIMIT) {
-        set_int(L, "requested_bytes", violation->requested_bytes);
-        set_int(L, "limit_bytes", violation->limit_bytes);
+        set_known(L, "requested_bytes", violation->requested_bytes);
+        set_known(L, "limit_bytes", violation->limit_bytes);
         set_int(L, "live_bytes", violation->live_bytes);
     }
 
@@ -387,6 +421,20 @@ set_signal(lua_State *L, int sig)
 }
 
 
+/* An internal error without a reason of its own names the failing step. */
+static const char *
+reason_of(const sbx_verdict_t *v)
+{
+    if (v->status == SBX_INTERNAL_ERROR && v->reason == SBX_REASON_NONE
+        && v->step != SBX_STEP_NONE)
+    {
+        return sbx_step_name(v->step);
+    }
+
+    return sbx_reason_name(v->reason);
+}
+
+
 void
 sbx_lua_push_verdict(lua_State *L, const sbx_verdict_t *v)
 {
@@ -402,7 +450,7 @@ sbx_lua_push_verdict(lua_State *L, const sbx_verdict_t *v)
     set_signal(L, v->signal);
     set_int(L, "returncode", (uint64_t) sbx_verdict_returncode(v));
     set_text(L, "error", v->error);
-    set_text(L, "reason", sbx_reason_name(v->reason));
+    set_text(L, "reason", reason_of(v));
     set_int(L, "http", (uint64_t) sbx_verdict_http(v));
 
     push_usage(L, v);

@@ -128,7 +128,6 @@ typedef struct {
     u_char                          sha256[32];
     sbx_verdict_t                   verdict;    /* of the first job */
     sbx_frame_t                     frame;      /* head of the answer */
-    ngx_uint_t                      http_status;    /* 0: the verdict's */
     ngx_http_sandbox_answer_t       answer;
     sbx_policy_response_t           shaped;
     char                           *json;       /* heap */
@@ -150,7 +149,6 @@ extern ngx_module_t  ngx_http_sandbox_module;
 /* ngx_http_sandbox_directives.c: master; one setter per directive */
 char *ngx_http_sandbox(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_http_sandbox_code(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
-char *ngx_http_sandbox_runtime(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_http_sandbox_pass(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_http_sandbox_policy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_http_sandbox_allow_missing(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -159,6 +157,12 @@ char *ngx_http_sandbox_slots(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_http_sandbox_standby(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_http_sandbox_queue(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_http_sandbox_command(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+
+/* A program's absolute path; logs what is wrong with it. */
+ngx_int_t ngx_http_sandbox_check_executable(ngx_conf_t *cf, ngx_str_t *path);
+
+/* ngx_http_sandbox_languages.c: master; sandbox_runtime and names of runtimes */
+char *ngx_http_sandbox_runtime(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
 /*
  * Remembers that `directive`, here, names a language; runtimes may follow
@@ -200,7 +204,10 @@ ngx_int_t ngx_http_sandbox_handler(ngx_http_request_t *r);
  */
 ngx_http_sandbox_ctx_t *ngx_http_sandbox_get_ctx(ngx_http_request_t *r);
 
-/* ngx_http_sandbox_client.c: worker; the job goes out, the verdict comes in */
+/*
+ * ngx_http_sandbox_client.c: worker; the job goes out, the verdict comes in.
+ * NGX_DONE: nginx goes on by itself; else what to finalize the request with.
+ */
 ngx_int_t ngx_http_sandbox_run(ngx_http_request_t *r,
     ngx_http_sandbox_ctx_t *ctx);
 
@@ -208,7 +215,8 @@ ngx_int_t ngx_http_sandbox_run(ngx_http_request_t *r,
 
 /* Replaces the verdict by one of ours: nothing ran, or we failed. */
 void ngx_http_sandbox_verdict(ngx_http_sandbox_ctx_t *ctx, sbx_status_t status,
-    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+    ngx_uint_t http, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /*
  * Fills ctx->answer from ctx->verdict (native JSON, or what the policy makes of

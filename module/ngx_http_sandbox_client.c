@@ -29,15 +29,26 @@ static ngx_int_t ngx_http_sandbox_filter_body(void *data, ssize_t bytes);
 static void ngx_http_sandbox_abort_request(ngx_http_request_t *r);
 static void ngx_http_sandbox_finalize_request(ngx_http_request_t *r,
     ngx_int_t rc);
+static void ngx_http_sandbox_failed(ngx_http_request_t *r,
+    ngx_http_sandbox_ctx_t *ctx, ngx_uint_t status, const char *text);
 
 
 ngx_int_t
 ngx_http_sandbox_run(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx)
 {
-    ngx_http_upstream_t          *u;
-    ngx_http_sandbox_loc_conf_t  *slcf;
+    ngx_http_upstream_t           *u;
+    ngx_http_sandbox_loc_conf_t   *slcf;
+    ngx_http_sandbox_main_conf_t  *smcf;
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_sandbox_module);
+    smcf = ngx_http_get_module_main_conf(r, ngx_http_sandbox_module);
+
+    if (slcf->upstream.upstream == smcf->upstream && smcf->addrlen == 0) {
+        ngx_http_sandbox_failed(r, ctx, NGX_HTTP_SERVICE_UNAVAILABLE,
+                                "no supervisor was started; the server's error "
+                                "log says why");
+        return NGX_HTTP_SERVICE_UNAVAILABLE;
+    }
 
     if (ngx_http_upstream_create(r) != NGX_OK) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
@@ -79,12 +90,6 @@ ngx_http_sandbox_create_request(ngx_http_request_t *r)
     ctx = ngx_http_get_module_ctx(r, ngx_http_sandbox_module);
 
     size = sbx_job_size(&ctx->native.job);
-
-    if (size > SBX_JOB_BYTES_MAX) {
-        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
-                      "job of %uz bytes is too large for a frame", size);
-        return NGX_ERROR;
-    }
 
     b = ngx_create_temp_buf(r->pool, SBX_WIRE_HEAD + size);
     if (b == NULL) {
@@ -368,20 +373,27 @@ ngx_http_sandbox_finalize_request(ngx_http_request_t *r, ngx_int_t rc)
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_sandbox_module);
 
-    if (rc >= NGX_HTTP_INTERNAL_SERVER_ERROR && !r->upstream->header_sent) {
-
-        if (!ctx->answered) {
-            ngx_http_sandbox_verdict(ctx, SBX_INTERNAL_ERROR,
-                                     rc == NGX_HTTP_GATEWAY_TIME_OUT
-                                     ? "the supervisor did not answer in time"
-                                     : "the supervisor cannot be reached or "
-                                       "broke off");
-            ctx->http_status = rc;
-            ctx->failed = 1;
-        }
-    }
-
-    if (ctx->verdict_set) {
+    if (ctx->answered) {
         ngx_http_sandbox_metrics_count(r, ctx);
+
+    } else if (rc >= NGX_HTTP_INTERNAL_SERVER_ERROR) {
+        ngx_http_sandbox_failed(r, ctx, rc,
+                                rc == NGX_HTTP_GATEWAY_TIME_OUT
+                                ? "the supervisor did not answer in time"
+                                : "the supervisor cannot be reached or broke "
+                                  "off");
     }
+}
+
+
+/* nginx will answer with this status: error_page, or else our filter's body. */
+
+static void
+ngx_http_sandbox_failed(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx,
+    ngx_uint_t status, const char *text)
+{
+    ngx_http_sandbox_verdict(ctx, SBX_INTERNAL_ERROR, status, "%s", text);
+    ctx->failed = 1;
+
+    ngx_http_sandbox_metrics_count(r, ctx);
 }

@@ -2,9 +2,8 @@
  * ngx_http_sandbox_directives.c: one setter per directive.
  *
  * Runs in the master while it reads the configuration.  A setter says what is
- * wrong with its own words and leaves file and line to nginx; what depends on
- * later lines (which languages exist) is remembered with its place and checked
- * at the end of http{}.
+ * wrong with its own words and leaves file and line to nginx.  Limits and
+ * runtimes have files of their own.
  */
 
 #include "ngx_http_sandbox.h"
@@ -12,26 +11,14 @@
 #include <openssl/evp.h>
 
 
-/* rows of the supervisor's table that the built-in runtimes take */
-#define NGX_HTTP_SANDBOX_BUILT_IN  2
-
 #define NGX_HTTP_SANDBOX_CODE_MAX  (64 << 20)
 
 
 static ngx_int_t ngx_http_sandbox_read_code(ngx_conf_t *cf, ngx_str_t *file,
     ngx_str_t *text);
-static char *ngx_http_sandbox_check_runtime(ngx_conf_t *cf,
-    ngx_http_sandbox_main_conf_t *smcf, ngx_str_t *name);
-static ngx_int_t ngx_http_sandbox_check_executable(ngx_conf_t *cf,
-    ngx_str_t *path);
+static ngx_int_t ngx_http_sandbox_own_upstream(ngx_conf_t *cf);
 static char *ngx_http_sandbox_number(ngx_conf_t *cf, ngx_command_t *cmd,
     ngx_int_t min, ngx_int_t max, ngx_uint_t automatic, ngx_uint_t *number);
-
-
-static ngx_str_t  ngx_http_sandbox_built_in[NGX_HTTP_SANDBOX_BUILT_IN] = {
-    ngx_string("python"),
-    ngx_string("node")
-};
 
 
 char *
@@ -39,11 +26,9 @@ ngx_http_sandbox(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_http_sandbox_loc_conf_t *slcf = conf;
 
-    ngx_url_t                      u;
-    ngx_str_t                     *value;
-    sbx_str_t                      language;
-    ngx_http_core_loc_conf_t      *clcf;
-    ngx_http_sandbox_main_conf_t  *smcf;
+    ngx_str_t                 *value;
+    sbx_str_t                  language;
+    ngx_http_core_loc_conf_t  *clcf;
 
     if (slcf->language.data) {
         return "is duplicate";
@@ -71,19 +56,35 @@ ngx_http_sandbox(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    slcf->file = cf->conf_file->file.name.data;
-    slcf->line = cf->conf_file->line;
+    if (slcf->code_name.data == NULL) {
+        slcf->file = cf->conf_file->file.name.data;
+        slcf->line = cf->conf_file->line;
+    }
 
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
     clcf->handler = ngx_http_sandbox_handler;
 
+    return ngx_http_sandbox_own_upstream(cf) == NGX_OK ? NGX_CONF_OK
+                                                       : NGX_CONF_ERROR;
+}
+
+
+/*
+ * The implicit upstream of this configuration's own supervisor.  It has a name
+ * only: the address exists once the supervisor is started.  Made here, because
+ * nginx initializes upstreams before it merges locations.
+ */
+static ngx_int_t
+ngx_http_sandbox_own_upstream(ngx_conf_t *cf)
+{
+    ngx_url_t                      u;
+    ngx_http_sandbox_main_conf_t  *smcf;
+
     smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_sandbox_module);
 
     if (smcf->upstream) {
-        return NGX_CONF_OK;
+        return NGX_OK;
     }
-
-    /* a name only: the address exists once the supervisor is started */
 
     ngx_memzero(&u, sizeof(ngx_url_t));
     ngx_str_set(&u.url, "unix:sandbox");
@@ -91,12 +92,12 @@ ngx_http_sandbox(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     smcf->upstream = ngx_http_upstream_add(cf, &u, 0);
     if (smcf->upstream == NULL) {
-        return NGX_CONF_ERROR;
+        return NGX_ERROR;
     }
 
     smcf->upstream->peer.init_upstream = ngx_http_sandbox_peer_init_upstream;
 
-    return NGX_CONF_OK;
+    return NGX_OK;
 }
 
 
@@ -216,133 +217,7 @@ done:
 }
 
 
-char *
-ngx_http_sandbox_runtime(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_http_sandbox_main_conf_t *smcf = conf;
-
-    char                        *rv;
-    ngx_str_t                   *value, *s;
-    ngx_uint_t                   i;
-    ngx_file_info_t              fi;
-    ngx_http_sandbox_runtime_t  *rt;
-
-    value = cf->args->elts;
-
-    rv = ngx_http_sandbox_check_runtime(cf, smcf, &value[1]);
-    if (rv != NGX_CONF_OK) {
-        return rv;
-    }
-
-    rt = ngx_array_push(&smcf->runtimes);
-    if (rt == NULL) {
-        return NGX_CONF_ERROR;
-    }
-
-    rt->name = value[1];
-
-    if (ngx_array_init(&rt->command, cf->pool, 4, sizeof(ngx_str_t)) != NGX_OK
-        || ngx_array_init(&rt->binds, cf->pool, 4, sizeof(ngx_str_t)) != NGX_OK)
-    {
-        return NGX_CONF_ERROR;
-    }
-
-    for (i = 2; i < cf->args->nelts; i++) {
-
-        if (ngx_strncmp(value[i].data, "bind=", 5) != 0) {
-            s = ngx_array_push(&rt->command);
-            if (s == NULL) {
-                return NGX_CONF_ERROR;
-            }
-
-            *s = value[i];
-            continue;
-        }
-
-        s = ngx_array_push(&rt->binds);
-        if (s == NULL) {
-            return NGX_CONF_ERROR;
-        }
-
-        s->data = value[i].data + 5;
-        s->len = value[i].len - 5;
-
-        if (s->len < 2 || s->data[0] != '/') {
-            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "\"%V\" needs an absolute path", &value[i]);
-            return NGX_CONF_ERROR;
-        }
-
-        if (ngx_file_info(s->data, &fi) == NGX_FILE_ERROR) {
-            ngx_conf_log_error(NGX_LOG_EMERG, cf, ngx_errno,
-                               ngx_file_info_n " \"%V\" failed", s);
-            return NGX_CONF_ERROR;
-        }
-    }
-
-    if (rt->command.nelts == 0) {
-        return "needs a command";
-    }
-
-    if (ngx_http_sandbox_check_executable(cf, rt->command.elts) != NGX_OK) {
-        return NGX_CONF_ERROR;
-    }
-
-    return NGX_CONF_OK;
-}
-
-
-static char *
-ngx_http_sandbox_check_runtime(ngx_conf_t *cf,
-    ngx_http_sandbox_main_conf_t *smcf, ngx_str_t *name)
-{
-    u_char     c;
-    size_t     i;
-    sbx_str_t  text;
-
-    text.data = (char *) name->data;
-    text.len = name->len;
-
-    for (i = 0; i < name->len; i++) {
-        c = name->data[i];
-
-        if ((c < 'a' || c > 'z') && (c < '0' || c > '9')
-            && (i == 0 || (c != '-' && c != '_' && c != '.' && c != '+')))
-        {
-            break;
-        }
-    }
-
-    if (i == 0 || i < name->len
-        || name->len >= sizeof(((sbx_stats_runtime_t *) 0)->name))
-    {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "runtime name \"%V\" is not made of up to 31 of "
-                           "a-z, 0-9, \"-\", \"_\", \".\", \"+\"", name);
-        return NGX_CONF_ERROR;
-    }
-
-    if (sbx_language_canonical(text).data != text.data
-        || ngx_strcmp(name->data, NGX_HTTP_SANDBOX_ANY) == 0
-        || ngx_strcmp(name->data, "off") == 0
-        || ngx_http_sandbox_find_language(smcf, text))
-    {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "runtime name \"%V\" is taken", name);
-        return NGX_CONF_ERROR;
-    }
-
-    if (smcf->runtimes.nelts + NGX_HTTP_SANDBOX_BUILT_IN
-        == SBX_STATS_RUNTIMES)
-    {
-        return "has too many runtimes before it";
-    }
-
-    return NGX_CONF_OK;
-}
-
-
-static ngx_int_t
+ngx_int_t
 ngx_http_sandbox_check_executable(ngx_conf_t *cf, ngx_str_t *path)
 {
     ngx_file_info_t  fi;
@@ -609,80 +484,4 @@ ngx_http_sandbox_command(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     return NGX_CONF_OK;
-}
-
-
-ngx_int_t
-ngx_http_sandbox_use(ngx_conf_t *cf, ngx_str_t *language, const char *directive)
-{
-    ngx_http_sandbox_use_t        *use;
-    ngx_http_sandbox_main_conf_t  *smcf;
-
-    smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_sandbox_module);
-
-    use = ngx_array_push(&smcf->uses);
-    if (use == NULL) {
-        return NGX_ERROR;
-    }
-
-    use->language = *language;
-    use->directive = directive;
-    use->file = cf->conf_file->file.name.data;
-    use->line = cf->conf_file->line;
-
-    return NGX_OK;
-}
-
-
-ngx_int_t
-ngx_http_sandbox_check_uses(ngx_conf_t *cf, ngx_http_sandbox_main_conf_t *smcf)
-{
-    ngx_uint_t               i;
-    ngx_http_sandbox_use_t  *use;
-
-    use = smcf->uses.elts;
-
-    for (i = 0; i < smcf->uses.nelts; i++) {
-
-        if (ngx_http_sandbox_find_language(smcf,
-                (sbx_str_t) { (char *) use[i].language.data,
-                              use[i].language.len })
-            == NULL)
-        {
-            ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                          "unknown language \"%V\" in \"%s\" directive "
-                          "in %s:%ui", &use[i].language, use[i].directive,
-                          use[i].file, use[i].line);
-            return NGX_ERROR;
-        }
-    }
-
-    return NGX_OK;
-}
-
-
-ngx_str_t *
-ngx_http_sandbox_find_language(ngx_http_sandbox_main_conf_t *smcf,
-    sbx_str_t language)
-{
-    ngx_uint_t                   i;
-    ngx_str_t                   *name;
-    ngx_http_sandbox_runtime_t  *rt;
-
-    rt = smcf->runtimes.elts;
-
-    for (i = 0; i < NGX_HTTP_SANDBOX_BUILT_IN + smcf->runtimes.nelts; i++) {
-
-        name = (i < NGX_HTTP_SANDBOX_BUILT_IN)
-               ? &ngx_http_sandbox_built_in[i]
-               : &rt[i - NGX_HTTP_SANDBOX_BUILT_IN].name;
-
-        if (name->len == language.len
-            && ngx_memcmp(name->data, language.data, language.len) == 0)
-        {
-            return name;
-        }
-    }
-
-    return NULL;
 }

@@ -165,8 +165,7 @@ ngx_http_sandbox_precheck(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx)
     /* a subrequest is a GET whatever it asks for */
 
     if (r == r->main && r->method != NGX_HTTP_POST) {
-        ctx->http_status = NGX_HTTP_NOT_ALLOWED;
-        ngx_http_sandbox_verdict(ctx, SBX_INVALID,
+        ngx_http_sandbox_verdict(ctx, SBX_INVALID, NGX_HTTP_NOT_ALLOWED,
                                  "a program is run by POST, not by %.*s",
                                  (int) ngx_min(r->method_name.len, 32),
                                  r->method_name.data);
@@ -186,16 +185,16 @@ ngx_http_sandbox_precheck(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx)
             return NGX_OK;
         }
 
-        ctx->http_status = NGX_HTTP_UNSUPPORTED_MEDIA_TYPE;
         ngx_http_sandbox_verdict(ctx, SBX_INVALID,
+                                 NGX_HTTP_UNSUPPORTED_MEDIA_TYPE,
                                  "JSON is UTF-8: the charset of Content-Type "
                                  "is another");
         return NGX_DECLINED;
     }
 
     if (ngx_strcmp(slcf->language.data, NGX_HTTP_SANDBOX_ANY) == 0) {
-        ctx->http_status = NGX_HTTP_UNSUPPORTED_MEDIA_TYPE;
         ngx_http_sandbox_verdict(ctx, SBX_INVALID,
+                                 NGX_HTTP_UNSUPPORTED_MEDIA_TYPE,
                                  "the header \"Content-Type: "
                                  "application/json\" is missing, and without "
                                  "it the language is not known");
@@ -284,6 +283,13 @@ ngx_http_sandbox_body_handler(ngx_http_request_t *r)
         rc = ngx_http_sandbox_job(r, ctx, &body);
     }
 
+    if (rc == NGX_DECLINED && !ctx->verdict_set) {
+        ngx_http_sandbox_verdict(ctx, SBX_INVALID,
+                                 NGX_HTTP_REQUEST_ENTITY_TOO_LARGE,
+                                 "a job has at most %lu bytes",
+                                 SBX_JOB_BYTES_MAX);
+    }
+
     if (rc == NGX_OK) {
         rc = slcf->dry_run ? ngx_http_sandbox_dry_run(r, ctx)
                            : ngx_http_sandbox_run(r, ctx);
@@ -295,7 +301,7 @@ ngx_http_sandbox_body_handler(ngx_http_request_t *r)
     } else {
 
         if (!ctx->verdict_set) {
-            ngx_http_sandbox_verdict(ctx, SBX_INTERNAL_ERROR,
+            ngx_http_sandbox_verdict(ctx, SBX_INTERNAL_ERROR, 0,
                                      "the request could not be prepared; the "
                                      "server's error log says why");
         }
@@ -308,7 +314,7 @@ ngx_http_sandbox_body_handler(ngx_http_request_t *r)
 
 
 /*
- * The body in one piece.  One that nginx wrote to a temporary file was written
+ * The body in one piece; NGX_DECLINED when it is too large.  One that nginx wrote to a temporary file was written
  * a moment ago: reading it back is a copy from the page cache.
  */
 static ngx_int_t
@@ -338,9 +344,7 @@ ngx_http_sandbox_body(ngx_http_request_t *r, ngx_str_t *body)
     }
 
     if (size > (off_t) SBX_JOB_BYTES_MAX) {
-        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
-                      "body of %O bytes is too large for a job", size);
-        return NGX_ERROR;
+        return NGX_DECLINED;
     }
 
     body->len = size;
@@ -393,8 +397,8 @@ ngx_http_sandbox_body_copy(ngx_http_request_t *r, u_char *p)
 
 
 /*
- * NGX_OK: the job is complete.  NGX_DECLINED, NGX_ERROR: it is not; the verdict
- * says why, unless the log does.
+ * NGX_OK: the job is complete.  NGX_DECLINED: it cannot be; the verdict says
+ * why, unless it is too large.  NGX_ERROR: the log says why.
  */
 static ngx_int_t
 ngx_http_sandbox_job(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx,
@@ -433,7 +437,7 @@ ngx_http_sandbox_job(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx,
     }
 
     if (job->code.len == 0) {
-        ngx_http_sandbox_verdict(ctx, SBX_INVALID, "the program is empty");
+        ngx_http_sandbox_verdict(ctx, SBX_INVALID, 0, "the program is empty");
         return NGX_DECLINED;
     }
 
@@ -455,7 +459,7 @@ ngx_http_sandbox_job(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx,
     ngx_http_sandbox_keep_limits(ctx);
 
     if (rc == NGX_DECLINED) {
-        ngx_http_sandbox_verdict(ctx, SBX_INVALID, "%s", why);
+        ngx_http_sandbox_verdict(ctx, SBX_INVALID, 0, "%s", why);
     }
 
     if (rc != NGX_OK) {
@@ -465,6 +469,10 @@ ngx_http_sandbox_job(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx,
     rc = ngx_http_sandbox_policy_limits(r, ctx);
 
     ngx_http_sandbox_keep_limits(ctx);
+
+    if (rc == NGX_OK && sbx_job_size(job) > SBX_JOB_BYTES_MAX) {
+        return NGX_DECLINED;
+    }
 
     return rc;
 }
@@ -500,12 +508,9 @@ static ngx_int_t
 ngx_http_sandbox_job_json(ngx_http_sandbox_loc_conf_t *slcf,
     ngx_http_sandbox_ctx_t *ctx, ngx_str_t *body)
 {
-    int        rc;
     char       why[256];
-    sbx_job_t  *job;
-    sbx_str_t   language, wanted;
+    sbx_str_t  language;
 
-    job = &ctx->native.job;
     language = (sbx_str_t) { "", 0 };
 
     if (ngx_strcmp(slcf->language.data, NGX_HTTP_SANDBOX_ANY) != 0) {
@@ -513,33 +518,15 @@ ngx_http_sandbox_job_json(ngx_http_sandbox_loc_conf_t *slcf,
                                  slcf->language.len };
     }
 
-    rc = sbx_request_parse(&ctx->native, (char *) body->data, body->len,
-                           language, why, sizeof(why));
-    if (rc != 0) {
-        ngx_http_sandbox_verdict(ctx, SBX_INVALID, "%s", why);
-        return NGX_DECLINED;
-    }
-
-    wanted = sbx_language_canonical(job->language);
-
-    if (language.len
-        && (wanted.len != language.len
-            || ngx_memcmp(wanted.data, language.data, wanted.len) != 0))
+    if (sbx_request_parse(&ctx->native, (char *) body->data, body->len,
+                          language, why, sizeof(why))
+        != 0)
     {
-        ngx_http_sandbox_verdict(ctx, SBX_INVALID,
-                                 "language: this location runs \"%.*s\" only",
-                                 (int) language.len, language.data);
+        ngx_http_sandbox_verdict(ctx, SBX_INVALID, 0, "%s", why);
         return NGX_DECLINED;
     }
 
-    job->language = wanted;
     ctx->encoding = ctx->native.encoding;
-
-    if (job->ncases == 0
-        && sbx_job_add_case(job, 0, (sbx_str_t) { "", 0 }) != 0)
-    {
-        return NGX_ERROR;
-    }
 
     return NGX_OK;
 }
@@ -576,7 +563,7 @@ ngx_http_sandbox_job_language(ngx_http_request_t *r,
 
     *p = '\0';
 
-    ngx_http_sandbox_verdict(ctx, SBX_INVALID,
+    ngx_http_sandbox_verdict(ctx, SBX_INVALID, 0,
                              "language: \"%.*s\" is not one of python, node%s",
                              (int) ngx_min(ctx->native.job.language.len, 64),
                              ctx->native.job.language.data, known);

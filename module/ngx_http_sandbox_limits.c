@@ -10,6 +10,8 @@
 #include "ngx_http_sandbox.h"
 
 
+static ngx_http_sandbox_limit_t *ngx_http_sandbox_limit_add(ngx_conf_t *cf,
+    ngx_http_sandbox_loc_conf_t *slcf, sbx_limit_id_t id, ngx_str_t *language);
 static char *ngx_http_sandbox_limit_value(ngx_conf_t *cf, sbx_limit_id_t id,
     ngx_str_t *text, uint64_t *value);
 static char *ngx_http_sandbox_limit_default(ngx_conf_t *cf, sbx_limit_id_t id,
@@ -23,7 +25,7 @@ static ngx_int_t ngx_http_sandbox_limit_evaluate(ngx_http_request_t *r,
 static const char  *ngx_http_sandbox_units[] = { " bytes", " ms", "" };
 
 
-/* sandbox_NAME [LANGUAGE] DEFAULT [max=CEILING]; cmd->offset is the row */
+/* sandbox_NAME [LANGUAGE] DEFAULT [max=CEILING]; cmd->offset is the row. */
 
 char *
 ngx_http_sandbox_limit(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
@@ -31,9 +33,9 @@ ngx_http_sandbox_limit(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_http_sandbox_loc_conf_t *slcf = conf;
 
     char                      *rv;
-    ngx_str_t                 *value, text, ceiling, language;
+    ngx_str_t                 *value, ceiling, language;
     sbx_str_t                  name;
-    ngx_uint_t                 i, n;
+    ngx_uint_t                 n;
     sbx_limit_id_t             id;
     ngx_http_sandbox_limit_t  *limit;
 
@@ -69,34 +71,14 @@ ngx_http_sandbox_limit(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         }
     }
 
-    text = value[n - 1];
-
-    if (slcf->limits[id] == NGX_CONF_UNSET_PTR) {
-        slcf->limits[id] = ngx_array_create(cf->pool, 2,
-                                            sizeof(ngx_http_sandbox_limit_t));
-        if (slcf->limits[id] == NULL) {
-            return NGX_CONF_ERROR;
-        }
-    }
-
-    limit = slcf->limits[id]->elts;
-
-    for (i = 0; i < slcf->limits[id]->nelts; i++) {
-        if (limit[i].language.len == language.len
-            && ngx_memcmp(limit[i].language.data, language.data, language.len)
-               == 0)
-        {
-            return "is duplicate";
-        }
-    }
-
-    limit = ngx_array_push(slcf->limits[id]);
+    limit = ngx_http_sandbox_limit_add(cf, slcf, id, &language);
     if (limit == NULL) {
         return NGX_CONF_ERROR;
     }
 
-    ngx_memzero(limit, sizeof(ngx_http_sandbox_limit_t));
-    limit->language = language;
+    if (limit == NGX_CONF_UNSET_PTR) {
+        return "is duplicate";
+    }
 
     if (ceiling.data) {
         rv = ngx_http_sandbox_limit_value(cf, id, &ceiling, &limit->max);
@@ -105,8 +87,48 @@ ngx_http_sandbox_limit(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         }
     }
 
-    return ngx_http_sandbox_limit_default(cf, id, &text, limit,
+    return ngx_http_sandbox_limit_default(cf, id, &value[n - 1], limit,
                                           ceiling.data != NULL);
+}
+
+
+/* NULL: no memory; NGX_CONF_UNSET_PTR: the language has one on this level */
+
+static ngx_http_sandbox_limit_t *
+ngx_http_sandbox_limit_add(ngx_conf_t *cf, ngx_http_sandbox_loc_conf_t *slcf,
+    sbx_limit_id_t id, ngx_str_t *language)
+{
+    ngx_uint_t                 i;
+    ngx_http_sandbox_limit_t  *limit;
+
+    if (slcf->limits[id] == NGX_CONF_UNSET_PTR) {
+        slcf->limits[id] = ngx_array_create(cf->pool, 2,
+                                            sizeof(ngx_http_sandbox_limit_t));
+        if (slcf->limits[id] == NULL) {
+            return NULL;
+        }
+    }
+
+    limit = slcf->limits[id]->elts;
+
+    for (i = 0; i < slcf->limits[id]->nelts; i++) {
+        if (limit[i].language.len == language->len
+            && ngx_memcmp(limit[i].language.data, language->data,
+                          language->len)
+               == 0)
+        {
+            return NGX_CONF_UNSET_PTR;
+        }
+    }
+
+    limit = ngx_array_push(slcf->limits[id]);
+
+    if (limit) {
+        ngx_memzero(limit, sizeof(ngx_http_sandbox_limit_t));
+        limit->language = *language;
+    }
+
+    return limit;
 }
 
 

@@ -30,6 +30,8 @@ static char *ngx_http_sandbox_init_main_conf(ngx_conf_t *cf, void *conf);
 static void *ngx_http_sandbox_create_loc_conf(ngx_conf_t *cf);
 static char *ngx_http_sandbox_merge_loc_conf(ngx_conf_t *cf, void *parent,
     void *child);
+static char *ngx_http_sandbox_check_servers(ngx_conf_t *cf,
+    ngx_http_upstream_srv_conf_t *uscf);
 static char *ngx_http_sandbox_merge_location(ngx_conf_t *cf,
     ngx_http_sandbox_loc_conf_t *prev, ngx_http_sandbox_loc_conf_t *conf);
 static void ngx_http_sandbox_merge_upstream(ngx_conf_t *cf,
@@ -192,7 +194,8 @@ ngx_module_t  ngx_http_sandbox_module = {
     ngx_http_sandbox_commands,             /* module directives */
     NGX_HTTP_MODULE,                       /* module type */
     NULL,                                  /* init master */
-    ngx_http_sandbox_supervisor_init_module, /* init module */
+    ngx_http_sandbox_supervisor_init_module,
+                                           /* init module */
     NULL,                                  /* init process */
     NULL,                                  /* init thread */
     NULL,                                  /* exit thread */
@@ -437,8 +440,12 @@ ngx_http_sandbox_merge_location(ngx_conf_t *cf,
         return NGX_CONF_ERROR;
     }
 
-    if (conf->language.len == 0 || conf->upstream.upstream) {
+    if (conf->language.len == 0) {
         return NGX_CONF_OK;
+    }
+
+    if (conf->upstream.upstream) {
+        return ngx_http_sandbox_check_servers(cf, conf->upstream.upstream);
     }
 
     smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_sandbox_module);
@@ -446,6 +453,39 @@ ngx_http_sandbox_merge_location(ngx_conf_t *cf,
 
     if (!conf->dry_run) {
         smcf->own = 1;
+    }
+
+    return NGX_CONF_OK;
+}
+
+
+/* Frames are in host order and carry no credentials: one machine only. */
+
+static char *
+ngx_http_sandbox_check_servers(ngx_conf_t *cf,
+    ngx_http_upstream_srv_conf_t *uscf)
+{
+    ngx_uint_t                   i, j;
+    ngx_http_upstream_server_t  *server;
+
+    if (uscf->servers == NULL) {
+        return NGX_CONF_OK;
+    }
+
+    server = uscf->servers->elts;
+
+    for (i = 0; i < uscf->servers->nelts; i++) {
+        for (j = 0; j < server[i].naddrs; j++) {
+
+            if (server[i].addrs[j].sockaddr->sa_family != AF_UNIX) {
+                ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                              "server \"%V\" of an upstream for "
+                              "\"sandbox_pass\" is no unix socket in %s:%ui",
+                              &server[i].addrs[j].name, uscf->file_name,
+                              uscf->line);
+                return NGX_CONF_ERROR;
+            }
+        }
     }
 
     return NGX_CONF_OK;

@@ -113,7 +113,7 @@ ngx_http_sandbox_policy_limits(ngx_http_request_t *r,
         != 0)
     {
         ngx_log_error(NGX_LOG_ERR, r->connection->log, 0, "policy: %s", err);
-        ngx_http_sandbox_verdict(ctx, SBX_INTERNAL_ERROR,
+        ngx_http_sandbox_verdict(ctx, SBX_INTERNAL_ERROR, 0,
                                  "the limits policy failed; the server's error "
                                  "log says why");
         return NGX_ERROR;

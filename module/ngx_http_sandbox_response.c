@@ -57,13 +57,14 @@ static ngx_http_output_body_filter_pt    ngx_http_next_body_filter;
 
 void
 ngx_http_sandbox_verdict(ngx_http_sandbox_ctx_t *ctx, sbx_status_t status,
-    const char *fmt, ...)
+    ngx_uint_t http, const char *fmt, ...)
 {
     va_list  args;
 
     sbx_verdict_init(&ctx->verdict);
 
     ctx->verdict.status = status;
+    ctx->verdict.http = http;
     ctx->verdict_set = 1;
 
     ngx_memcpy(ctx->verdict.limits, ctx->limits, sizeof(ctx->limits));
@@ -84,10 +85,6 @@ ngx_http_sandbox_answer(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx)
     answer = &ctx->answer;
     ngx_memzero(answer, sizeof(ngx_http_sandbox_answer_t));
 
-    answer->status = ctx->http_status ? ctx->http_status
-                                      : (ngx_uint_t)
-                                        sbx_verdict_http(&ctx->verdict);
-
     rc = ngx_http_sandbox_policy_response(r, ctx);
 
     if (rc == NGX_OK) {
@@ -101,9 +98,7 @@ ngx_http_sandbox_answer(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx)
     }
 
     if (rc == NGX_ERROR) {
-        ctx->http_status = NGX_HTTP_INTERNAL_SERVER_ERROR;
-        answer->status = NGX_HTTP_INTERNAL_SERVER_ERROR;
-        ngx_http_sandbox_verdict(ctx, SBX_INTERNAL_ERROR,
+        ngx_http_sandbox_verdict(ctx, SBX_INTERNAL_ERROR, 0,
                                  "the response policy failed; the server's "
                                  "error log says why");
     }
@@ -121,6 +116,7 @@ ngx_http_sandbox_answer_native(ngx_http_sandbox_ctx_t *ctx)
     ngx_http_sandbox_answer_t  *answer;
 
     answer = &ctx->answer;
+    answer->status = sbx_verdict_http(&ctx->verdict);
     pair = answer->own;
 
     pair->key = SBX_STR("Content-Type");
@@ -317,6 +313,9 @@ ngx_http_sandbox_refuse(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx)
 
     ngx_http_sandbox_metrics_count(r, ctx);
 
+    ngx_log_error(NGX_LOG_INFO, r->connection->log, 0,
+                  "sandbox refused the request: %s", ctx->verdict.error);
+
     if (rc != NGX_OK) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
@@ -410,7 +409,7 @@ ngx_http_sandbox_header_filter(ngx_http_request_t *r)
     ctx = ngx_http_get_module_ctx(r, ngx_http_sandbox_module);
 
     if (ctx == NULL || !ctx->failed || ctx->replaced
-        || r->headers_out.status != ctx->http_status)
+        || r->headers_out.status != (ngx_uint_t) ctx->verdict.http)
     {
         return ngx_http_next_header_filter(r);
     }

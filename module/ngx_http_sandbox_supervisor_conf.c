@@ -41,7 +41,8 @@ ngx_http_sandbox_supervisor_conf(ngx_cycle_t *cycle,
     if (conf != NULL
         && ngx_http_sandbox_json_conf(conf, cycle, smcf) == NGX_OK)
     {
-        text = json_object_to_json_string_length(conf, JSON_C_TO_STRING_PLAIN,
+        text = json_object_to_json_string_length(conf, JSON_C_TO_STRING_PLAIN
+                                             |JSON_C_TO_STRING_NOSLASHESCAPE,
                                                  &len);
         copy = text ? ngx_pnalloc(cycle->pool, len + 1) : NULL;
 

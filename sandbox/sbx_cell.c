@@ -37,9 +37,9 @@
 #define LIFE_GOOD_MS    10000
 
 #define EXIT_FAILED     1       /* the cell could not be built */
-#define EXIT_MISREAD    2       /* nginx's master takes 2 for "do not respawn" */
+#define EXIT_MISREAD    2       /* for nginx's master: "do not respawn" */
 
-/* Mapping slots to ids of their own, and cleaning up after them, takes these. */
+/* Mapping slots to ids of their own, and cleaning up after them, takes this. */
 #define CAPS_PRIVILEGED                                                       \
     (SBX_CAP(CAP_SYS_ADMIN) | SBX_CAP(CAP_SETUID) | SBX_CAP(CAP_SETGID)       \
      | SBX_CAP(CAP_SETPCAP) | SBX_CAP(CAP_CHOWN) | SBX_CAP(CAP_KILL))
@@ -169,8 +169,8 @@ sbx_cell_guard(int (*supervise)(const sbx_cell_t *cell, unsigned starts,
 
     sbx_cgroup_sweep();
     sbx_fd_close(&guard.pidfd);
-    (void) sigprocmask(SIG_SETMASK, &guard.signals, NULL);
 
+    /* the mask stays: a pending HUP would turn our exit code into a signal */
     return 0;
 }
 

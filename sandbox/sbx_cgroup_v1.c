@@ -1,8 +1,9 @@
 /*
  * sbx_cgroup_v1.c: the memory, pids and cpuacct hierarchies of cgroup v1.
  *
- * Making and removing v1 cgroups is slow (three mkdirs, 0.2 ms), so a slot keeps
- * its own and the counters are set back, or remembered where they cannot be.
+ * Making and removing v1 cgroups is slow (three mkdirs, 0.2 ms), so a slot
+ * keeps its own and the counters are set back, or remembered where they cannot
+ * be.
  *
  * Runs in: supervisor.
  */
@@ -15,6 +16,8 @@
 
 #include "sbx_cgroup_kind.h"
 #include "sbx_sysfile.h"
+
+#define FULL_MARGIN  (256 << 10)    /* the kernel charges 64 pages ahead */
 
 
 /* Makes the parent below our own cgroup, where our limits still hold. */
@@ -40,8 +43,10 @@ make_parent(sbx_cgroup_host_t *host, const char *controller, char *dir,
     fd = sbx_cgroup_make(own, host->name);
 
     if (fd < 0) {
-        snprintf(host->note, sizeof(host->note), "cannot make a cgroup below "
-                 "%.60s (%s)", own, strerror(errno));
+        if (host->note[0] == '\0') {   /* the first, memory, matters most */
+            snprintf(host->note, sizeof(host->note), "cannot make a cgroup "
+                     "below %.60s (%s)", own, strerror(errno));
+        }
         dir[0] = '\0';
         return -1;
     }
@@ -58,11 +63,6 @@ make_parent(sbx_cgroup_host_t *host, const char *controller, char *dir,
 static int
 host_open(sbx_cgroup_host_t *host)
 {
-    if (host->note[0] == '\0') {
-        snprintf(host->note, sizeof(host->note),
-                 "no memory or pids hierarchy is mounted");
-    }
-
     (void) make_parent(host, "memory", host->memory, sizeof(host->memory));
     (void) make_parent(host, "pids", host->pids, sizeof(host->pids));
     (void) make_parent(host, "cpuacct", host->cpu, sizeof(host->cpu));
@@ -72,6 +72,11 @@ host_open(sbx_cgroup_host_t *host)
     }
 
     sbx_cgroup_host_close(host);    /* CPU accounting alone bounds nothing */
+
+    if (host->note[0] == '\0') {
+        snprintf(host->note, sizeof(host->note),
+                 "no memory or pids hierarchy is mounted");
+    }
 
     return -1;
 }
@@ -153,6 +158,31 @@ v1_limit_memory(sbx_cgroup_t *cg, uint64_t bytes, sbx_err_t *err)
 }
 
 
+/*
+ * 1: the cgroup was at its own limit.  By the highest use, since new kernels no
+ * longer count failures (memory.failcnt stays 0, seen on 6.18).
+ */
+static int
+was_full(const sbx_cgroup_t *cg)
+{
+    size_t i;
+    static const char *const peaks[] = {
+        "memory.max_usage_in_bytes", "memory.memsw.max_usage_in_bytes"
+    };
+
+    for (i = 0; i < sizeof(peaks) / sizeof(peaks[0]); i++) {
+        if (cg->memory_limit != 0
+            && sbx_cgroup_number(cg->memory_fd, peaks[i]) + FULL_MARGIN
+               >= cg->memory_limit)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
 static void
 v1_read(sbx_cgroup_t *cg, sbx_cgroup_stat_t *st)
 {
@@ -170,9 +200,7 @@ v1_read(sbx_cgroup_t *cg, sbx_cgroup_stat_t *st)
     }
 
     /* the counter names the victim's cgroup, whoever's limit it was */
-    if (sbx_cgroup_number(cg->memory_fd, "memory.failcnt") != 0
-        || sbx_cgroup_number(cg->memory_fd, "memory.memsw.failcnt") != 0)
-    {
+    if (was_full(cg)) {
         st->oom_kills = kills - cg->oom_seen;
 
     } else {
@@ -185,7 +213,7 @@ static int
 v1_reset(sbx_cgroup_t *cg, sbx_err_t *err)
 {
     static const char *const counters[] = {
-        "memory.max_usage_in_bytes", "memory.failcnt", "memory.memsw.failcnt"
+        "memory.max_usage_in_bytes", "memory.memsw.max_usage_in_bytes"
     };
     size_t i;
 

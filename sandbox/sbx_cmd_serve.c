@@ -40,9 +40,30 @@ guard(sbx_conf_t *conf)
 }
 
 
+/*
+ * The socket's name goes with the guard that listened there: the master made
+ * it, but knows nothing of its generation's end.
+ */
+static void
+remove_name(int fd)
+{
+    struct sockaddr_un sun;
+    socklen_t len = sizeof(sun);
+
+    if (getsockname(fd, (struct sockaddr *) &sun, &len) == 0
+        && sun.sun_family == AF_UNIX
+        && len > offsetof(struct sockaddr_un, sun_path)
+        && sun.sun_path[0] == '/')
+    {
+        (void) unlink(sun.sun_path);
+    }
+}
+
+
 int
 sbx_cmd_supervise(int argc, char **argv)
 {
+    int rc;
     sbx_err_t err;
     static sbx_conf_t conf;
 
@@ -70,7 +91,10 @@ sbx_cmd_supervise(int argc, char **argv)
         return 1;
     }
 
-    return guard(&conf);
+    rc = guard(&conf);
+    remove_name(LISTEN_FD);
+
+    return rc;
 }
 
 

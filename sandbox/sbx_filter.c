@@ -2,9 +2,9 @@
  * sbx_filter.c: from the tables of sbx_syscalls.c to BPF programs.
  *
  * sbx_filter_build runs in the supervisor, once, at its start.  libseccomp knows
- * names and numbers; the programs are our own, because loading is paid by every
- * child: the kernel runs a new filter for each call number there is, and one
- * tree over ranges of equal answers takes a tenth of the time of libseccomp's
+ * names and numbers; the programs are our own, because every child pays for the
+ * loading: the kernel tries a new filter with each call number there is, and a
+ * tree over ranges of equal answers takes far less of that than libseccomp's
  * tree over single numbers.  The result is a sealed memfd.  sbx_filter_map runs
  * in zygotes and needs no library.
  *
@@ -214,7 +214,7 @@ build_program(sbx_filter_id_t id, program_t *p, sbx_err_t *err)
     emit_head(p);
     emit_tree(id, p, ranges.at, ranges.count);
 
-    if (p->count > PROGRAM_MAX) {
+    if (p->count >= PROGRAM_MAX) {
         return sbx_fail(err, SBX_STEP_SECCOMP, 0, "filter %d: %u instructions",
                         (int) id, p->count);
     }
@@ -290,28 +290,36 @@ emit_head(program_t *p)
 
 /*
  * Halves the ranges until one is left.  The lower half follows at once; the
- * jump to the upper one may be too long for a conditional jump's 8 bits.
+ * upper one may be further away than a conditional jump's 8 bits reach.
  */
 static void
 emit_tree(sbx_filter_id_t id, program_t *p, const range_t *at, uint32_t count)
 {
-    uint32_t half = count / 2, node, len;
+    uint32_t half = count / 2, node = p->count, len;
+    struct sock_filter *insn = &p->insns[node];
 
     if (count == 1) {
         emit_leaf(id, p, at);
         return;
     }
 
-    node = p->count;
     emit(p, (struct sock_filter) BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K,
-        at[half].first, 0, 1));
-    emit(p, (struct sock_filter) BPF_STMT(BPF_JMP | BPF_JA | BPF_K, 0));
+        at[half].first, 0, 0));
     emit_tree(id, p, at, half);
+    len = p->count - (node + 1);
 
-    len = p->count - (node + 2);
+    if (p->count >= PROGRAM_MAX) {
+        return;
+    }
 
-    if (node + 1 < PROGRAM_MAX) {
-        p->insns[node + 1].k = len;
+    if (len <= UINT8_MAX) {
+        insn->jt = (uint8_t) len;
+
+    } else {
+        memmove(insn + 2, insn + 1, len * sizeof(*insn));
+        p->count++;
+        insn->jf = 1;
+        insn[1] = (struct sock_filter) BPF_STMT(BPF_JMP | BPF_JA | BPF_K, len);
     }
 
     emit_tree(id, p, at + half, count - half);
@@ -356,7 +364,7 @@ emit_leaf(sbx_filter_id_t id, program_t *p, const range_t *range)
 }
 
 
-/* Counts on beyond the end; build_program looks at the count. */
+/* Counts on at the end without writing: build_program looks at the count. */
 static void
 emit(program_t *p, struct sock_filter insn)
 {

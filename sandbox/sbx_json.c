@@ -2,14 +2,11 @@
  * sbx_json.c: the native request, from JSON to a job.
  *
  * Runs in the worker and the command, on a body that a client sent.  The text
- * is scanned first (sbx_json_check.c), then json-c builds the tree, then the
- * table of keys below turns it into a job.  Every refusal names the field, as
- * the client wrote it.
+ * is checked first (sbx_json_check.c), then read once from front to end, by the
+ * tables of keys below.  Every refusal names the field, as the client wrote it.
  */
 
 #include <errno.h>
-#include <json-c/json.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,9 +22,8 @@
 
 typedef struct {
     sbx_request_t *req;
+    sbx_json_in_t in;
     sbx_str_t language;     /* the location's */
-    size_t text_len;
-    size_t decoded_len;     /* used of req->decoded */
     int has_code;
     char *why;
     size_t size;
@@ -35,20 +31,19 @@ typedef struct {
 
 typedef struct {
     const char *key;
-    int (*parse)(parser_t *p, struct json_object *value);
+    int (*parse)(parser_t *p);
 } key_row_t;
 
-static int parse_language(parser_t *p, struct json_object *value);
-static int parse_code(parser_t *p, struct json_object *value);
-static int parse_name(parser_t *p, struct json_object *value);
-static int parse_stdin(parser_t *p, struct json_object *value);
-static int parse_args(parser_t *p, struct json_object *value);
-static int parse_env(parser_t *p, struct json_object *value);
-static int parse_files(parser_t *p, struct json_object *value);
-static int parse_limits(parser_t *p, struct json_object *value);
-static int parse_encoding(parser_t *p, struct json_object *value);
-static int parse_root(parser_t *p, struct json_object *root);
-static int parse_tree(parser_t *p, const char *text, size_t len);
+static int parse_language(parser_t *p);
+static int parse_code(parser_t *p);
+static int parse_name(parser_t *p);
+static int parse_stdin(parser_t *p);
+static int parse_args(parser_t *p);
+static int parse_env(parser_t *p);
+static int parse_files(parser_t *p);
+static int parse_limits(parser_t *p);
+static int parse_encoding(parser_t *p);
+static int parse_root(parser_t *p);
 
 
 static const key_row_t keys[] = {
@@ -74,20 +69,28 @@ sbx_request_parse(sbx_request_t *req, const char *text, size_t len,
     memset(req, 0, sizeof(sbx_request_t));
     sbx_job_init(&req->job);
 
-    memset(&p, 0, sizeof(parser_t));
-    p.req = req;
-    p.language = sbx_language_canonical(language);
-    p.text_len = len;
-    p.why = why;
-    p.size = size;
-
     errno = 0;
 
-    if (parse_tree(&p, text, len) != 0) {
+    if (sbx_json_check(text, len, why, size) != NULL) {
         return -1;
     }
 
-    return parse_root(&p, req->root);
+    /*
+     * Each byte of a string is stored at most twice: when its escapes are
+     * resolved, and when it becomes part of "NAME=value" or is decoded from
+     * base64.  The '=' has its room in the quotes.
+     */
+
+    req->decoded = malloc(2 * len);
+
+    memset(&p, 0, sizeof(parser_t));
+    p.req = req;
+    p.in = (sbx_json_in_t) { text, text + len, req->decoded };
+    p.language = sbx_language_canonical(language);
+    p.why = why;
+    p.size = size;
+
+    return parse_root(&p);
 }
 
 
@@ -95,10 +98,8 @@ void
 sbx_request_clear(sbx_request_t *req)
 {
     sbx_job_clear(&req->job);
-    json_object_put(req->root);
     free(req->decoded);
 
-    req->root = NULL;
     req->decoded = NULL;
 }
 
@@ -141,14 +142,6 @@ fail_add(parser_t *p, const char *field, int bound)
 }
 
 
-static sbx_str_t
-string_of(struct json_object *value)
-{
-    return (sbx_str_t) { json_object_get_string(value),
-                         json_object_get_string_len(value) };
-}
-
-
 static int
 str_is(sbx_str_t s, const char *text)
 {
@@ -163,86 +156,31 @@ quoted_len(sbx_str_t s)
 }
 
 
-/* What the tree holds, in the same terms as the scan's tally of the text. */
-static void
-count_tree(struct json_object *value, sbx_json_tally_t *tally)
+/* A string is next, and is taken. */
+static int
+take_string(parser_t *p, sbx_str_t *s)
 {
-    size_t i;
-
-    tally->values++;
-
-    switch (json_object_get_type(value)) {
-
-    case json_type_string:
-        tally->bytes += json_object_get_string_len(value);
-        break;
-
-    case json_type_array:
-        for (i = 0; i < json_object_array_length(value); i++) {
-            count_tree(json_object_array_get_idx(value, i), tally);
-        }
-
-        break;
-
-    case json_type_object: {
-        json_object_object_foreach(value, key, member) {
-            tally->bytes += strlen(key);
-            count_tree(member, tally);
-        }
-
-        break;
+    if (sbx_json_peek(&p->in) != '"') {
+        return 0;
     }
 
-    default:
-        break;
-    }
+    *s = sbx_json_string(&p->in);
+
+    return 1;
 }
 
 
-/*
- * json-c passes over allocations that fail in the middle (0.16: a string ends
- * early, a member is lost), and half a program must not run as if it were the
- * whole.  So the tree is counted against the text.
- */
+/* An object or an array is next, and is entered. */
 static int
-parse_tree(parser_t *p, const char *text, size_t len)
+take_bracket(parser_t *p, char bracket)
 {
-    struct json_tokener *tok;
-    sbx_json_tally_t scanned, parsed;
-
-    if (len > INT_MAX) {
-        return fail(p, "the body is too large");
+    if (sbx_json_peek(&p->in) != bracket) {
+        return 0;
     }
 
-    if (sbx_json_scan(text, len, p->why, p->size, &scanned) != NULL) {
-        return -1;
-    }
+    sbx_json_enter(&p->in);
 
-    tok = json_tokener_new_ex(SBX_JSON_DEPTH + 1);
-
-    if (tok == NULL) {
-        return fail_memory(p);
-    }
-
-    p->req->root = json_tokener_parse_ex(tok, text, len);
-    json_tokener_free(tok);
-
-    if (!json_object_is_type(p->req->root, json_type_object)) {
-
-        /* The text is valid: what is no object and was one has no memory. */
-
-        return text[strspn(text, " \t\r\n")] == '{'
-               ? fail_memory(p) : fail(p, "the body is not a JSON object");
-    }
-
-    memset(&parsed, 0, sizeof(parsed));
-    count_tree(p->req->root, &parsed);
-
-    if (parsed.values != scanned.values || parsed.bytes != scanned.bytes) {
-        return fail_memory(p);
-    }
-
-    return 0;
+    return 1;
 }
 
 
@@ -300,23 +238,33 @@ finish(parser_t *p)
 
 
 static int
-parse_root(parser_t *p, struct json_object *root)
+parse_root(parser_t *p)
 {
+    sbx_str_t key;
     const key_row_t *row;
 
-    json_object_object_foreach(root, key, value) {
+    if (p->req->decoded == NULL) {
+        return fail_memory(p);
+    }
+
+    if (!take_bracket(p, '{')) {
+        return fail(p, "the body is not a JSON object");
+    }
+
+    while (sbx_json_more(&p->in)) {
+        key = sbx_json_key(&p->in);
 
         for (row = keys; row->key != NULL; row++) {
-            if (strcmp(row->key, key) == 0) {
+            if (str_is(key, row->key)) {
                 break;
             }
         }
 
         if (row->key == NULL) {
-            return fail(p, "unknown key \"%.*s\"", QUOTED_MAX, key);
+            return fail(p, "unknown key \"%.*s\"", quoted_len(key), key.data);
         }
 
-        if (row->parse(p, value) != 0) {
+        if (row->parse(p) != 0) {
             return -1;
         }
     }
@@ -326,16 +274,15 @@ parse_root(parser_t *p, struct json_object *root)
 
 
 static int
-parse_language(parser_t *p, struct json_object *value)
+parse_language(parser_t *p)
 {
     const char *why;
     sbx_str_t language;
 
-    if (!json_object_is_type(value, json_type_string)) {
+    if (!take_string(p, &language)) {
         return fail(p, "language: a string is expected");
     }
 
-    language = string_of(value);
     why = sbx_name_check(language);
 
     if (why != NULL) {
@@ -350,97 +297,80 @@ parse_language(parser_t *p, struct json_object *value)
 
 /* NUL may be in a program: the interpreter has an opinion on it, not we. */
 static int
-parse_code(parser_t *p, struct json_object *value)
+parse_code(parser_t *p)
 {
-    if (!json_object_is_type(value, json_type_string)) {
+    p->has_code = 1;
+
+    if (!take_string(p, &p->req->job.code)) {
         return fail(p, "code: a string is expected");
     }
-
-    p->has_code = 1;
-    p->req->job.code = string_of(value);
 
     return 0;
 }
 
 
 static int
-parse_name(parser_t *p, struct json_object *value)
+parse_name(parser_t *p)
 {
     const char *why;
 
-    if (!json_object_is_type(value, json_type_string)) {
+    if (!take_string(p, &p->req->job.name)) {
         return fail(p, "name: a string is expected");
     }
 
-    p->req->job.name = string_of(value);
     why = sbx_name_check(p->req->job.name);
 
     return why == NULL ? 0 : fail(p, "name: %s", why);
 }
 
 
-/*
- * Room for decoded base64 and for "NAME=value": both are shorter than the text
- * they come from, and the texts do not overlap, so one block of the body's size
- * holds them all.
- */
-static char *
-decode_room(parser_t *p)
-{
-    if (p->req->decoded == NULL) {
-        p->req->decoded = malloc(p->text_len);
-    }
-
-    return p->req->decoded == NULL ? NULL : p->req->decoded + p->decoded_len;
-}
-
-
 static int
-parse_base64(parser_t *p, const char *field, struct json_object *value,
-    sbx_str_t *data)
+parse_base64(parser_t *p, const char *field, sbx_str_t text, sbx_str_t *data)
 {
-    char *room;
+    data->data = p->in.room;
 
-    if (!json_object_is_type(value, json_type_string)) {
-        return fail(p, "%s: a string is expected", field);
-    }
-
-    room = decode_room(p);
-
-    if (room == NULL) {
-        return fail_memory(p);
-    }
-
-    if (sbx_base64_decode(room, &data->len, string_of(value)) != 0) {
+    if (sbx_base64_decode(p->in.room, &data->len, text) != 0) {
         return fail(p, "%s: is not valid base64", field);
     }
 
-    data->data = room;
-    p->decoded_len += data->len;
+    p->in.room += data->len;
 
     return 0;
 }
 
 
+/* {"base64":…}, the one key and a string. */
 static int
-parse_stdin(parser_t *p, struct json_object *value)
+parse_stdin_object(parser_t *p, sbx_str_t *input)
+{
+    sbx_str_t text;
+
+    sbx_json_enter(&p->in);
+
+    if (!sbx_json_more(&p->in)
+        || !str_is(sbx_json_key(&p->in), "base64")
+        || !take_string(p, &text)
+        || sbx_json_more(&p->in))
+    {
+        return fail(p, "stdin: the object is not {\"base64\": \"…\"}");
+    }
+
+    return parse_base64(p, "stdin.base64", text, input);
+}
+
+
+static int
+parse_stdin(parser_t *p)
 {
     sbx_str_t input;
-    struct json_object *encoded;
 
-    if (json_object_is_type(value, json_type_string)) {
-        input = string_of(value);
-
-    } else if (json_object_is_type(value, json_type_object)
-               && json_object_object_length(value) == 1
-               && json_object_object_get_ex(value, "base64", &encoded))
-    {
-        if (parse_base64(p, "stdin.base64", encoded, &input) != 0) {
+    if (sbx_json_peek(&p->in) == '{') {
+        if (parse_stdin_object(p, &input) != 0) {
             return -1;
         }
 
-    } else {
-        return fail(p, "stdin: a string or {\"base64\": …} is expected");
+    } else if (!take_string(p, &input)) {
+        return fail(p, "stdin: a string or {\"base64\": \"…\"} is expected");
     }
 
     return sbx_job_add_case(&p->req->job, 0, input) == 0 ? 0 : fail_memory(p);
@@ -448,30 +378,28 @@ parse_stdin(parser_t *p, struct json_object *value)
 
 
 static int
-parse_args(parser_t *p, struct json_object *value)
+parse_args(parser_t *p)
 {
-    size_t i;
     sbx_str_t arg;
-    struct json_object *element;
+    sbx_job_t *job;
 
-    if (!json_object_is_type(value, json_type_array)) {
+    job = &p->req->job;
+
+    if (!take_bracket(p, '[')) {
         return fail(p, "args: an array of strings is expected");
     }
 
-    for (i = 0; i < json_object_array_length(value); i++) {
-        element = json_object_array_get_idx(value, i);
+    while (sbx_json_more(&p->in)) {
 
-        if (!json_object_is_type(element, json_type_string)) {
-            return fail(p, "args[%zu]: a string is expected", i);
+        if (!take_string(p, &arg)) {
+            return fail(p, "args[%zu]: a string is expected", job->nargs);
         }
-
-        arg = string_of(element);
 
         if (memchr(arg.data, '\0', arg.len) != NULL) {
-            return fail(p, "args[%zu]: holds a NUL byte", i);
+            return fail(p, "args[%zu]: holds a NUL byte", job->nargs);
         }
 
-        if (sbx_job_add_arg(&p->req->job, arg) != 0) {
+        if (sbx_job_add_arg(job, arg) != 0) {
             return fail_add(p, "args", SBX_ARGS_MAX);
         }
     }
@@ -481,43 +409,34 @@ parse_args(parser_t *p, struct json_object *value)
 
 
 static int
-parse_env_entry(parser_t *p, const char *name, struct json_object *value)
+parse_env_entry(parser_t *p, sbx_str_t name)
 {
-    size_t len;
     const char *why;
     sbx_str_t env, text;
-    char *room;
 
-    if (!json_object_is_type(value, json_type_string)) {
-        return fail(p, "env.%.*s: a string is expected", QUOTED_MAX, name);
+    if (!take_string(p, &text)) {
+        return fail(p, "env.%.*s: a string is expected", quoted_len(name),
+                    name.data);
     }
 
-    if (strchr(name, '=') != NULL) {
-        return fail(p, "env: the name \"%.*s\" holds a '='", QUOTED_MAX,
-                    name);
+    if (memchr(name.data, '=', name.len) != NULL) {
+        return fail(p, "env: the name \"%.*s\" holds a '='",
+                    quoted_len(name), name.data);
     }
 
-    room = decode_room(p);
+    env.data = p->in.room;
+    env.len = name.len + 1 + text.len;
 
-    if (room == NULL) {
-        return fail_memory(p);
-    }
+    memcpy(p->in.room, name.data, name.len);
+    p->in.room[name.len] = '=';
+    memcpy(p->in.room + name.len + 1, text.data, text.len);
+    p->in.room += env.len;
 
-    text = string_of(value);
-    len = strlen(name);
-
-    memcpy(room, name, len);
-    room[len] = '=';
-    memcpy(room + len + 1, text.data, text.len);
-
-    env = (sbx_str_t) { room, len + 1 + text.len };
     why = sbx_env_check(env);
 
     if (why != NULL) {
-        return fail(p, "env.%.*s: %s", QUOTED_MAX, name, why);
+        return fail(p, "env.%.*s: %s", quoted_len(name), name.data, why);
     }
-
-    p->decoded_len += env.len;
 
     if (sbx_job_add_env(&p->req->job, env) != 0) {
         return fail_add(p, "env", SBX_ENV_MAX);
@@ -528,14 +447,14 @@ parse_env_entry(parser_t *p, const char *name, struct json_object *value)
 
 
 static int
-parse_env(parser_t *p, struct json_object *value)
+parse_env(parser_t *p)
 {
-    if (!json_object_is_type(value, json_type_object)) {
+    if (!take_bracket(p, '{')) {
         return fail(p, "env: an object of strings is expected");
     }
 
-    json_object_object_foreach(value, name, text) {
-        if (parse_env_entry(p, name, text) != 0) {
+    while (sbx_json_more(&p->in)) {
+        if (parse_env_entry(p, sbx_json_key(&p->in)) != 0) {
             return -1;
         }
     }
@@ -544,80 +463,94 @@ parse_env(parser_t *p, struct json_object *value)
 }
 
 
+/* The parts of a file, as they come; those not given have data NULL. */
+enum { FILE_PATH, FILE_CONTENT, FILE_BASE64, FILE_PARTS };
+
 static int
-parse_file_data(parser_t *p, size_t i, struct json_object *content,
-    struct json_object *encoded, sbx_str_t *data)
+parse_file_parts(parser_t *p, size_t i, sbx_str_t parts[FILE_PARTS])
 {
-    char field[48];
+    int k;
+    sbx_str_t key;
+    static const char *const names[] = { "path", "content", "base64" };
 
-    if (content != NULL && encoded != NULL) {
-        return fail(p, "files[%zu]: \"content\" and \"base64\" contradict "
-                    "each other", i);
+    if (!take_bracket(p, '{')) {
+        return fail(p, "files[%zu]: an object is expected", i);
     }
 
-    if (encoded != NULL) {
-        snprintf(field, sizeof(field), "files[%zu].base64", i);
+    while (sbx_json_more(&p->in)) {
+        key = sbx_json_key(&p->in);
 
-        return parse_base64(p, field, encoded, data);
+        for (k = 0; k < FILE_PARTS && !str_is(key, names[k]); k++) {
+            /* void */
+        }
+
+        if (k == FILE_PARTS) {
+            return fail(p, "files[%zu]: unknown key \"%.*s\"", i,
+                        quoted_len(key), key.data);
+        }
+
+        if (!take_string(p, &parts[k])) {
+            return fail(p, "files[%zu].%s: a string is expected", i, names[k]);
+        }
     }
-
-    if (content == NULL) {
-        return fail(p, "files[%zu]: \"content\" or \"base64\" is required", i);
-    }
-
-    *data = string_of(content);
 
     return 0;
 }
 
 
 static int
-parse_file(parser_t *p, size_t i, struct json_object *file)
+parse_file_data(parser_t *p, size_t i, const sbx_str_t parts[FILE_PARTS],
+    sbx_str_t *data)
+{
+    char field[48];
+
+    if (parts[FILE_CONTENT].data != NULL && parts[FILE_BASE64].data != NULL) {
+        return fail(p, "files[%zu]: \"content\" and \"base64\" contradict "
+                    "each other", i);
+    }
+
+    if (parts[FILE_BASE64].data != NULL) {
+        snprintf(field, sizeof(field), "files[%zu].base64", i);
+
+        return parse_base64(p, field, parts[FILE_BASE64], data);
+    }
+
+    if (parts[FILE_CONTENT].data == NULL) {
+        return fail(p, "files[%zu]: \"content\" or \"base64\" is required", i);
+    }
+
+    *data = parts[FILE_CONTENT];
+
+    return 0;
+}
+
+
+static int
+parse_file(parser_t *p, size_t i)
 {
     const char *why;
-    sbx_str_t path, data;
-    struct json_object *parts[3] = { NULL, NULL, NULL };
-    size_t k;
-    static const char *const names[] = { "path", "content", "base64" };
+    sbx_str_t data;
+    sbx_str_t parts[FILE_PARTS] = { { NULL, 0 }, { NULL, 0 }, { NULL, 0 } };
 
-    if (!json_object_is_type(file, json_type_object)) {
-        return fail(p, "files[%zu]: an object is expected", i);
+    if (parse_file_parts(p, i, parts) != 0) {
+        return -1;
     }
 
-    json_object_object_foreach(file, key, value) {
-
-        for (k = 0; k < 3 && strcmp(names[k], key) != 0; k++) {
-            /* void */
-        }
-
-        if (k == 3) {
-            return fail(p, "files[%zu]: unknown key \"%.*s\"", i, QUOTED_MAX,
-                        key);
-        }
-
-        if (!json_object_is_type(value, json_type_string)) {
-            return fail(p, "files[%zu].%s: a string is expected", i, key);
-        }
-
-        parts[k] = value;
-    }
-
-    if (parts[0] == NULL) {
+    if (parts[FILE_PATH].data == NULL) {
         return fail(p, "files[%zu].path: is required", i);
     }
 
-    path = string_of(parts[0]);
-    why = sbx_path_check(path);
+    why = sbx_path_check(parts[FILE_PATH]);
 
     if (why != NULL) {
         return fail(p, "files[%zu].path: %s", i, why);
     }
 
-    if (parse_file_data(p, i, parts[1], parts[2], &data) != 0) {
+    if (parse_file_data(p, i, parts, &data) != 0) {
         return -1;
     }
 
-    if (sbx_job_add_file(&p->req->job, path, data) != 0) {
+    if (sbx_job_add_file(&p->req->job, parts[FILE_PATH], data) != 0) {
         return errno == ENOMEM ? fail_memory(p)
                                : fail(p, "files: more than %d", SBX_FILES_MAX);
     }
@@ -627,16 +560,14 @@ parse_file(parser_t *p, size_t i, struct json_object *file)
 
 
 static int
-parse_files(parser_t *p, struct json_object *value)
+parse_files(parser_t *p)
 {
-    size_t i;
-
-    if (!json_object_is_type(value, json_type_array)) {
+    if (!take_bracket(p, '[')) {
         return fail(p, "files: an array of objects is expected");
     }
 
-    for (i = 0; i < json_object_array_length(value); i++) {
-        if (parse_file(p, i, json_object_array_get_idx(value, i)) != 0) {
+    while (sbx_json_more(&p->in)) {
+        if (parse_file(p, p->req->job.nfiles) != 0) {
             return -1;
         }
     }
@@ -645,10 +576,10 @@ parse_files(parser_t *p, struct json_object *value)
 }
 
 
+/* got: as the client wrote it; data NULL when it is no string or number. */
 static int
-fail_limit(parser_t *p, sbx_limit_id_t id, struct json_object *value)
+fail_limit(parser_t *p, sbx_limit_id_t id, sbx_str_t got)
 {
-    const char *wanted;
     char min[32], max[32];
     static const char *const kinds[] = {
         [SBX_UNIT_BYTES] = "a size such as \"64m\", or whole bytes,",
@@ -656,61 +587,40 @@ fail_limit(parser_t *p, sbx_limit_id_t id, struct json_object *value)
         [SBX_UNIT_COUNT] = "a whole number"
     };
 
-    wanted = kinds[sbx_limits[id].unit];
     sbx_limit_format(id, sbx_limits[id].min, min, sizeof(min));
     sbx_limit_format(id, sbx_limits[id].max, max, sizeof(max));
 
-    switch (json_object_get_type(value)) {
-
-    case json_type_int:
-    case json_type_double:
-    case json_type_string:
-        return fail(p, "limits.%s: %s from %s to %s is expected, not %.*s",
-                    sbx_limits[id].name, wanted, min, max, QUOTED_MAX,
-                    json_object_get_string(value));
-
-    default:
-        return fail(p, "limits.%s: %s from %s to %s is expected",
-                    sbx_limits[id].name, wanted, min, max);
-    }
+    return fail(p, "limits.%s: %s from %s to %s is expected%s%.*s",
+                sbx_limits[id].name, kinds[sbx_limits[id].unit], min, max,
+                got.data == NULL ? "" : ", not ", quoted_len(got), got.data);
 }
 
 
 static int
-parse_limit(parser_t *p, sbx_limit_id_t id, struct json_object *value)
+parse_limit(parser_t *p, sbx_limit_id_t id)
 {
-    uint64_t wanted;
-    const sbx_limit_t *row;
+    int c;
+    sbx_str_t text;
 
-    row = &sbx_limits[id];
+    c = sbx_json_peek(&p->in);
 
-    switch (json_object_get_type(value)) {
+    if (c == '"') {
+        text = sbx_json_string(&p->in);
 
-    case json_type_int:
-        if (json_object_get_int64(value) < 0) {
-            return fail_limit(p, id, value);
-        }
+    } else if (c == '-' || (c >= '0' && c <= '9')) {
 
-        wanted = json_object_get_uint64(value);
+        /* A number parses as text does, if it is nothing but digits. */
 
-        if (wanted < row->min || wanted > row->max) {
-            return fail_limit(p, id, value);
-        }
+        text = sbx_json_token(&p->in);
 
-        break;
-
-    case json_type_string:
-        if (sbx_limit_parse(id, string_of(value), 0, &wanted) != 0) {
-            return fail_limit(p, id, value);
-        }
-
-        break;
-
-    default:
-        return fail_limit(p, id, value);
+    } else {
+        return fail_limit(p, id, (sbx_str_t) { NULL, 0 });
     }
 
-    p->req->wanted[id] = wanted;
+    if (sbx_limit_parse(id, text, 0, &p->req->wanted[id]) != 0) {
+        return fail_limit(p, id, text);
+    }
+
     p->req->asked |= 1u << id;
 
     return 0;
@@ -718,23 +628,25 @@ parse_limit(parser_t *p, sbx_limit_id_t id, struct json_object *value)
 
 
 static int
-parse_limits(parser_t *p, struct json_object *value)
+parse_limits(parser_t *p)
 {
     int id;
+    sbx_str_t name;
 
-    if (!json_object_is_type(value, json_type_object)) {
+    if (!take_bracket(p, '{')) {
         return fail(p, "limits: an object is expected");
     }
 
-    json_object_object_foreach(value, name, limit) {
-
-        id = sbx_limit_find((sbx_str_t) { name, strlen(name) });
+    while (sbx_json_more(&p->in)) {
+        name = sbx_json_key(&p->in);
+        id = sbx_limit_find(name);
 
         if (id < 0) {
-            return fail(p, "limits: unknown key \"%.*s\"", QUOTED_MAX, name);
+            return fail(p, "limits: unknown key \"%.*s\"", quoted_len(name),
+                        name.data);
         }
 
-        if (parse_limit(p, id, limit) != 0) {
+        if (parse_limit(p, id) != 0) {
             return -1;
         }
     }
@@ -744,12 +656,11 @@ parse_limits(parser_t *p, struct json_object *value)
 
 
 static int
-parse_encoding(parser_t *p, struct json_object *value)
+parse_encoding(parser_t *p)
 {
     sbx_str_t encoding;
 
-    if (json_object_is_type(value, json_type_string)) {
-        encoding = string_of(value);
+    if (take_string(p, &encoding)) {
 
         if (str_is(encoding, "utf-8")) {
             p->req->encoding = SBX_ENCODING_UTF8;

@@ -1,8 +1,8 @@
 /*
  * sbx_json.h: JSON at the edges: request body → job, verdict → answer.
- * Both the module and deer-flow use it.  json-c parses; what it does not refuse
- * (duplicate keys, control characters, depth, bad UTF-8, trailing bytes) is
- * checked here first.  Answers are written directly: one pass, one copy.
+ * Both the module and deer-flow use it.  The text of a client is checked to the
+ * letter, then read once; answers are written once: no trees, no copies of
+ * large strings, nothing that can fail half-way.
  */
 
 #ifndef SBX_JSON_H
@@ -13,8 +13,6 @@
 
 #define SBX_JSON_DEPTH  16
 
-struct json_object;
-
 typedef enum { SBX_ENCODING_UTF8 = 0, SBX_ENCODING_BASE64 } sbx_encoding_t;
 
 typedef struct {
@@ -22,8 +20,8 @@ typedef struct {
     sbx_encoding_t encoding;
     uint64_t wanted[SBX_LIMIT_COUNT];   /* as the request asked */
     unsigned asked:SBX_LIMIT_COUNT;     /* bit per limit: the request has it */
-    struct json_object *root;           /* keeps the strings alive */
-    char *decoded;                      /* base64 contents, env entries */
+    char *decoded;                      /* strings that had escapes, base64
+                                           contents, env entries */
 } sbx_request_t;
 
 /*
@@ -34,8 +32,9 @@ const char *sbx_json_check(const char *text, size_t len, char *why,
     size_t size);
 
 /*
- * Parses the native request.  language: the location's, or "" for `any`,
- * which makes the key required.  Unknown keys, wrong types, contradictory
+ * Parses the native request.  Strings of the job point into text and into
+ * req->decoded: text has to live as long.  language: the location's, or "" for
+ * `any`, which makes the key required.  Unknown keys, wrong types, contradictory
  * fields: -1 with why naming the field, and errno 0; no memory: -1 and ENOMEM.
  * Limits are parsed, not compared with ceilings: the caller does that.  The job
  * gets one case, of id 0.  The caller frees with sbx_request_clear, also after

@@ -1,11 +1,11 @@
 /*
  * sbx_json_check.c: is this RFC 8259, to the letter?
  *
- * Runs in the worker and the command, on bodies of clients, before json-c sees
- * them.  Two readers of one body must never see two requests in it, so
- * whatever readers disagree on is refused: duplicate keys (compared after
+ * Runs in the worker and the command, on bodies of clients, before anything
+ * else reads them.  Two readers of one body must never see two requests in it,
+ * so whatever readers disagree on is refused: duplicate keys (compared after
  * their escapes are resolved), ill-formed UTF-8, lone surrogates, NUL in a key
- * (where json-c would end it), leading zeros, comments, trailing bytes.
+ * (where many would end it), leading zeros, comments, trailing bytes.
  * Depth, number of values and length of keys are bounded, so the work is too.
  */
 
@@ -32,7 +32,7 @@ typedef struct {
 typedef struct {
     const char *start, *at, *end;
     int depth;
-    sbx_json_tally_t tally;
+    size_t nvalues;
     seen_key_t *keys;   /* of the objects now open, innermost last */
     size_t nkeys;
     seen_key_t few[KEYS_ON_STACK];  /* keys, until it does not suffice */
@@ -43,20 +43,10 @@ typedef struct {
 typedef struct {
     sbx_str_t raw;
     uint64_t hash;      /* of the decoded code points */
-    size_t bytes;       /* decoded */
     int nul;            /* an escaped NUL is in it */
 } string_t;
 
 static int scan_value(scan_t *s);
-
-
-const char *
-sbx_json_check(const char *text, size_t len, char *why, size_t size)
-{
-    sbx_json_tally_t tally;
-
-    return sbx_json_scan(text, len, why, size, &tally);
-}
 
 
 static int
@@ -81,14 +71,13 @@ skip_space(scan_t *s)
 
 
 const char *
-sbx_json_scan(const char *text, size_t len, char *why, size_t size,
-    sbx_json_tally_t *tally)
+sbx_json_check(const char *text, size_t len, char *why, size_t size)
 {
     int rc;
     scan_t s;
 
     s.depth = 0;
-    s.tally = (sbx_json_tally_t) { 0, 0 };
+    s.nvalues = 0;
     s.keys = s.few;
     s.nkeys = 0;
     s.start = text;
@@ -111,130 +100,14 @@ sbx_json_scan(const char *text, size_t len, char *why, size_t size,
         free(s.keys);
     }
 
-    *tally = s.tally;
-
     return rc == 0 ? NULL : why;
 }
 
 
-static int
-hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-
-    c |= 0x20;
-
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-
-/* Four hex digits at p, or -1. */
-static int32_t
-parse_hex4(const char *p, const char *end)
-{
-    int i, digit;
-    int32_t value;
-
-    if (end - p < 4) {
-        return -1;
-    }
-
-    value = 0;
-
-    for (i = 0; i < 4; i++) {
-        digit = hex_value(p[i]);
-
-        if (digit < 0) {
-            return -1;
-        }
-
-        value = value << 4 | digit;
-    }
-
-    return value;
-}
-
-
-/*
- * The code point that the escape at *p stands for; moves *p past it.  -1: no
- * escape of JSON; -2: half of a surrogate pair.
- */
-static int32_t
-next_escape(const char **p, const char *end)
-{
-    int32_t high, low;
-    const char *at, *found;
-    static const char letters[] = "\"\\/bfnrt";
-    static const char values[] = "\"\\/\b\f\n\r\t";
-
-    at = *p + 1;
-
-    if (at == end) {
-        return -1;
-    }
-
-    if (*at != 'u') {
-        found = *at == '\0' ? NULL : strchr(letters, *at);
-        *p = at + 1;
-
-        return found == NULL ? -1 : values[found - letters];
-    }
-
-    high = parse_hex4(at + 1, end);
-    *p = at + 5;
-
-    if (high < 0xd800 || high > 0xdfff) {
-        return high;
-    }
-
-    if (high > 0xdbff || end - *p < 2 || (*p)[0] != '\\' || (*p)[1] != 'u') {
-        return -2;
-    }
-
-    low = parse_hex4(*p + 2, end);
-
-    if (low < 0xdc00 || low > 0xdfff) {
-        return low < 0 ? -1 : -2;
-    }
-
-    *p += 6;
-
-    return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
-}
-
-
-/* The code point of the well-formed sequence of len bytes at p. */
-static int32_t
-decode_utf8(const char *p, int len)
-{
-    int i;
-    int32_t c;
-    static const unsigned char mask[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
-
-    c = (unsigned char) p[0] & mask[len];
-
-    for (i = 1; i < len; i++) {
-        c = c << 6 | (p[i] & 0x3f);
-    }
-
-    return c;
-}
-
-
-static size_t
-encoded_bytes(int32_t c)
-{
-    return c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-}
-
-
 static void
-add_point(string_t *str, int32_t c, size_t bytes)
+add_point(string_t *str, int32_t c)
 {
     str->hash = (str->hash ^ (uint32_t) c) * 0x100000001b3ULL;
-    str->bytes += bytes;
     str->nul |= c == 0;
 }
 
@@ -255,7 +128,6 @@ scan_string(scan_t *s, string_t *str)
 
         if (*p == '"') {
             str->raw.len = p - str->raw.data;
-            s->tally.bytes += str->bytes;
             s->at = p + 1;
             return 0;
         }
@@ -266,14 +138,14 @@ scan_string(scan_t *s, string_t *str)
 
         if (*p == '\\') {
             s->at = p;
-            c = next_escape(&p, s->end);
+            c = sbx_json_escape(&p, s->end);
 
             if (c < 0) {
                 return fail_at(s, s->at, c == -1 ? "invalid escape"
                                                  : "lone surrogate");
             }
 
-            add_point(str, c, encoded_bytes(c));
+            add_point(str, c);
             continue;
         }
 
@@ -283,7 +155,7 @@ scan_string(scan_t *s, string_t *str)
             return fail_at(s, p, "invalid UTF-8");
         }
 
-        add_point(str, decode_utf8(p, n), n);
+        add_point(str, sbx_utf8_decode(p, n));
         p += n;
     }
 
@@ -298,11 +170,11 @@ next_point(const char **p, const char *end)
     int32_t c;
 
     if (**p == '\\') {
-        return next_escape(p, end);
+        return sbx_json_escape(p, end);
     }
 
     n = sbx_utf8_length(*p, end - *p);
-    c = decode_utf8(*p, n);
+    c = sbx_utf8_decode(*p, n);
     *p += n;
 
     return c;
@@ -562,7 +434,7 @@ scan_value(scan_t *s)
         return fail_at(s, s->at, "the text ends too early");
     }
 
-    if (++s->tally.values > SBX_JSON_VALUES) {
+    if (++s->nvalues > SBX_JSON_VALUES) {
         return fail_at(s, s->at, "too many values");
     }
 

@@ -110,7 +110,7 @@ put_string(sbx_json_out_t *out, sbx_str_t text)
     const char *p, *run, *end;
 
     replaced = 0;
-    p = text.data;
+    p = text.len > 0 ? text.data : "";
     run = p;
     end = p + text.len;
 

@@ -49,6 +49,47 @@ sbx_utf8_length(const char *p, size_t left)
 }
 
 
+int32_t
+sbx_utf8_decode(const char *p, int len)
+{
+    int i;
+    int32_t c;
+    static const unsigned char mask[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
+
+    c = (unsigned char) p[0] & mask[len];
+
+    for (i = 1; i < len; i++) {
+        c = c << 6 | (p[i] & 0x3f);
+    }
+
+    return c;
+}
+
+
+int
+sbx_utf8_encode(int32_t c, char out[4])
+{
+    int i, len;
+    static const unsigned char first[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+
+    if (c < 0x80) {
+        out[0] = c;
+        return 1;
+    }
+
+    len = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+
+    for (i = len - 1; i > 0; i--) {
+        out[i] = 0x80 | (c & 0x3f);
+        c >>= 6;
+    }
+
+    out[0] = first[len] | c;
+
+    return len;
+}
+
+
 int
 sbx_utf8_valid(sbx_str_t text)
 {

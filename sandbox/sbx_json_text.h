@@ -1,6 +1,6 @@
 /*
- * sbx_json_text.h: what the JSON files share: UTF-8, base64, the strict scan
- * and a writer.  Private to sbx_json*.c and to lua/, which writes JSON too.
+ * sbx_json_text.h: what the JSON files share: UTF-8, base64, a reader and a
+ * writer.  Private to sbx_json*.c and to lua/, which writes JSON too.
  */
 
 #ifndef SBX_JSON_TEXT_H
@@ -9,21 +9,45 @@
 #include "sbx_types.h"
 
 /*
- * More keys and elements than any request of the contract can hold.  It keeps
- * the tree that json-c builds in proportion to the body: "[1,1,1 …" would take
- * 25 times its size.
+ * More keys and elements than any request of the contract can hold, and longer
+ * keys: whoever reads a body can rely on them.
  */
 #define SBX_JSON_VALUES     8192
 #define SBX_JSON_KEY_BYTES  512
 
-/* What a scanned text holds; a parsed tree must hold the same. */
-typedef struct {
-    size_t values;      /* of any type, the outermost included */
-    size_t bytes;       /* of keys and strings, decoded */
-} sbx_json_tally_t;
+/*
+ * The code point that the escape at *p (a backslash) stands for; moves *p past
+ * it.  -1: no escape of JSON; -2: half of a surrogate pair.
+ */
+int32_t sbx_json_escape(const char **p, const char *end);
 
-const char *sbx_json_scan(const char *text, size_t len, char *why,
-    size_t size, sbx_json_tally_t *tally);
+/*
+ * A text being read.  It must have passed sbx_json_check: this does not look
+ * for mistakes again.  room: as many bytes as the text has, for strings whose
+ * escapes are resolved; others stay where they are.
+ */
+typedef struct {
+    const char *at, *end;
+    char *room;
+} sbx_json_in_t;
+
+/* First byte of the next value: { [ " t f n - or a digit.  Stays there. */
+int sbx_json_peek(sbx_json_in_t *in);
+
+/* Into the object or array that peek has shown. */
+void sbx_json_enter(sbx_json_in_t *in);
+
+/* 1: a member or an element follows; 0: none, and the bracket is passed. */
+int sbx_json_more(sbx_json_in_t *in);
+
+/* The next member's key; its value follows. */
+sbx_str_t sbx_json_key(sbx_json_in_t *in);
+
+/* The string that peek has shown. */
+sbx_str_t sbx_json_string(sbx_json_in_t *in);
+
+/* The number, true, false or null that peek has shown, as it is written. */
+sbx_str_t sbx_json_token(sbx_json_in_t *in);
 
 /*
  * Length (1..4) of the well-formed UTF-8 sequence at p, or minus the length
@@ -31,6 +55,12 @@ const char *sbx_json_scan(const char *text, size_t len, char *why,
  * chapter 3.9; what Python's errors="replace" does).
  */
 int sbx_utf8_length(const char *p, size_t left);
+
+/* The code point of the well-formed sequence of len bytes at p. */
+int32_t sbx_utf8_decode(const char *p, int len);
+
+/* The sequence of a code point, and its length. */
+int sbx_utf8_encode(int32_t c, char out[4]);
 
 /* 1: all of text is well-formed. */
 int sbx_utf8_valid(sbx_str_t text);

@@ -115,6 +115,9 @@ sbx_log(int level, int errnum, const char *fmt, ...)
         level = SBX_LOG_DEBUG;
     }
 
+    /* nginx's master tells only children it knows of a rotation */
+    sbx_log_reopen();
+
     start = put_prefix(line, sizeof(line) - 1, level);
     len = start;
 

@@ -108,7 +108,7 @@ parse_flags(char *options)
 }
 
 
-/* Cuts a line of mountinfo: "id parent dev root POINT OPTIONS ...".  1: fine. */
+/* Cuts a line of mountinfo: "id parent dev root POINT OPTIONS ...". */
 static int
 parse_line(char *line, mount_t *m)
 {

@@ -6,8 +6,8 @@
 #define SBX_MOUNT_H
 
 /*
- * Adds flags (MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC) to the mount at dir and
- * to every mount below; flags that are there stay, since in a user namespace
+ * Adds flags (MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC) to the mount at dir
+ * and to every mount below; flags that are there stay, since in a user namespace
  * they are locked.  mount_setattr is 5.12; before, each mount is remounted.
  * Runs in: supervisor, slot init.  Returns 0, or -1 with errno.
  */

@@ -36,12 +36,14 @@ static void enter_page(sbx_page_t *page);
 static void enter_thread(void);
 static void leave_thread(void *unused);
 static int64_t post(sbx_page_t *page, int64_t n);
+static int post_if_room(sbx_page_t *page, int64_t n, int64_t *live);
 static int64_t post_cell(sbx_page_cell_t *cell, int64_t n);
 static uint32_t claim_cell(sbx_page_t *page);
 static int reclaim_cells(sbx_page_t *page);
 static int is_dead(uint32_t pid);
 static void raise_peak(sbx_page_t *page);
-static int refuse(sbx_page_t *page, size_t n, sbx_hook_event_t event);
+static int refuse(sbx_page_t *page, size_t n, int64_t live,
+    sbx_hook_event_t event);
 static void end_run(sbx_page_t *page) __attribute__((noreturn));
 
 
@@ -104,8 +106,7 @@ sbx_hook_attach(sbx_page_t *page)
 int
 sbx_hook_reserve(size_t n, sbx_hook_event_t event)
 {
-    int tries;
-    int64_t after;
+    int64_t live;
     sbx_page_t *page = sbx_hook_page;
 
     sbx_hook_flush(0);
@@ -115,27 +116,20 @@ sbx_hook_reserve(size_t n, sbx_hook_event_t event)
         return 0;
     }
 
-    if ((int64_t) n > sbx_hook_get(&page->alloc_limit)
-        || (int64_t) n > sbx_hook_get(&page->limit))
+    live = sbx_hook_get(&page->live);
+
+    if ((int64_t) n > sbx_hook_get(&page->alloc_limit)) {
+        return refuse(page, n, live, event);
+    }
+
+    if (post_if_room(page, (int64_t) n, &live) == 0
+        || (reclaim_cells(page)
+            && post_if_room(page, (int64_t) n, &live) == 0))
     {
-        return refuse(page, n, event);
+        return 0;
     }
 
-    for (tries = 0; tries < 2; tries++) {
-        after = post(page, (int64_t) n);
-
-        if (after <= sbx_hook_get(&page->limit)) {
-            return 0;
-        }
-
-        post(page, -(int64_t) n);
-
-        if (!reclaim_cells(page)) {
-            break;
-        }
-    }
-
-    return refuse(page, n, event);
+    return refuse(page, n, live, event);
 }
 
 
@@ -275,6 +269,34 @@ post(sbx_page_t *page, int64_t n)
 
     last_live = after;
     return after;
+}
+
+
+/* 0, or -1 with what was live when there was no room for n. */
+static int
+post_if_room(sbx_page_t *page, int64_t n, int64_t *live)
+{
+    int64_t room, limit = sbx_hook_get(&page->limit);
+
+    *live = sbx_hook_get(&page->live);
+
+    /* live may be below zero, and n near the largest number there is */
+    if (__builtin_sub_overflow(limit, *live, &room)) {
+        room = limit;
+    }
+
+    if (n > room) {
+        return -1;
+    }
+
+    *live = post(page, n) - n;
+
+    if (*live > limit - n) {
+        post(page, -n);
+        return -1;
+    }
+
+    return 0;
 }
 
 
@@ -426,7 +448,7 @@ raise_peak(sbx_page_t *page)
 
 
 static int
-refuse(sbx_page_t *page, size_t n, sbx_hook_event_t event)
+refuse(sbx_page_t *page, size_t n, int64_t live, sbx_hook_event_t event)
 {
     struct timespec now;
     uint32_t none = SBX_HOOK_NONE;
@@ -439,7 +461,7 @@ refuse(sbx_page_t *page, size_t n, sbx_hook_event_t event)
         clock_gettime(CLOCK_MONOTONIC, &now);
 
         sbx_hook_set(&page->requested, (int64_t) n);
-        sbx_hook_set(&page->live_at_event, sbx_hook_get(&page->live));
+        sbx_hook_set(&page->live_at_event, live);
         sbx_hook_set(&page->event_ns, (uint64_t) now.tv_sec * 1000000000u
                                       + (uint64_t) now.tv_nsec);
     }

@@ -102,6 +102,7 @@ static int import_modules(void);
 static PyObject *keep_back(PyObject *self, PyObject *args, PyObject *kwargs);
 static int look_up(void);
 static int make_ready(void);
+static int forget_shutdown(void);
 
 
 int
@@ -415,28 +416,22 @@ look_up(void)
 
 
 /*
- * logging.shutdown, the only one, leaves atexit's list, where it would be called
- * (and copy pages) at the end of every run; sbx_python_finish calls it when there
- * are handlers, at the same place in the order.  gc.freeze comes last: what it holds
- * is never looked at by a child's collections, which would copy all of it.
+ * gc.freeze comes last: what it holds is never looked at by a child's
+ * collections, which would copy all of it.
  */
 static int
 make_ready(void)
 {
-    PyObject *atexit = PyImport_ImportModule("atexit");
     PyObject *gc = PyImport_ImportModule("gc");
     PyObject *result;
 
-    if (atexit == NULL || gc == NULL) {
+    if (gc == NULL || forget_shutdown() == -1) {
         return -1;
     }
 
-    result = PyObject_CallMethod(atexit, "_clear", NULL);
-    Py_XDECREF(result);
-
     sbx_python.modules = PyDict_Copy(PyImport_GetModuleDict());
 
-    if (result == NULL || sbx_python.modules == NULL
+    if (sbx_python.modules == NULL
         || PyDict_DelItemString(sbx_python.modules, "__main__") == -1
         || PyDict_DelItemString(sbx_python.startup, "__main__") == -1)
     {
@@ -450,7 +445,34 @@ make_ready(void)
     result = PyObject_CallMethod(gc, "freeze", NULL);
     Py_XDECREF(result);
     Py_DECREF(gc);
-    Py_DECREF(atexit);
+
+    return result == NULL ? -1 : 0;
+}
+
+
+/*
+ * logging.shutdown leaves atexit's list, where it would be called (and copy
+ * pages) at the end of every run; sbx_python_finish calls it when there are
+ * handlers, at the same place in the order.  _clear, because unregister leaves
+ * its place in the count.  An operator's sitecustomize may have added to the list:
+ * then it stays, and a second shutdown does nothing.
+ */
+static int
+forget_shutdown(void)
+{
+    PyObject *atexit = PyImport_ImportModule("atexit");
+    PyObject *count = PyObject_CallNoArgs(sbx_python.atexit_count);
+    PyObject *result = NULL;
+
+    if (atexit != NULL && count != NULL) {
+        result = PyLong_AsLong(count) != 1
+                 ? Py_NewRef(Py_None)
+                 : PyObject_CallMethod(atexit, "_clear", NULL);
+    }
+
+    Py_XDECREF(atexit);
+    Py_XDECREF(count);
+    Py_XDECREF(result);
 
     return result == NULL ? -1 : 0;
 }

@@ -111,7 +111,8 @@ open_page(sbx_slot_t *slot, sbx_err_t *err)
 
     /* a guest that could shrink it would give the supervisor a SIGBUS */
     if (ftruncate(fd, SBX_PAGE_SIZE) < 0
-        || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+        || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+           < 0)
     {
         return sbx_fail(err, SBX_STEP_SLOT, errno, "size the hook's page");
     }

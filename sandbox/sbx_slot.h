@@ -52,7 +52,8 @@ typedef struct {
  * Clones and executes the init, which builds its surroundings and then answers
  * like a reset: poll ctl_fd, call sbx_slot_ready.  userns: 0 only where user
  * namespaces are not to be had.  cell_privileged as in sbx_cell_t.
- * Runs in: supervisor.  Owns: the caller closes by sbx_slot_close, also after -1.
+ * Runs in: supervisor.
+ * Owns: the caller closes by sbx_slot_close, also after -1.
  */
 int sbx_slot_open(sbx_slot_t *slot, int index, const sbx_root_t *root,
     const sbx_cgroup_host_t *cgroups, int cell_privileged, int userns,

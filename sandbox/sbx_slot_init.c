@@ -4,10 +4,10 @@
  * Executed by the supervisor into fresh namespaces, with all rights over them
  * and none outside.  It builds the slot's surroundings once, gives up what it
  * will not need again, and then waits for two things: orphans to reap and
- * requests on its control socket.  It never runs a guest's code, never reads
- * what a guest wrote, and holds nothing a guest could reach: no descriptor below
- * its own root, not dumpable, and no signal handler, so that the kernel drops
- * whatever signals come from inside (pid_namespaces(7)).
+ * requests on its control socket.  It never runs a guest's code and never reads
+ * what a guest wrote.  A guest cannot reach it: it is not dumpable, and has no
+ * signal handlers, so that the kernel drops whatever signals come from inside
+ * (pid_namespaces(7)).
  */
 
 #include <errno.h>
@@ -285,7 +285,7 @@ reap(int signal_fd)
 
 /*
  * Everything but SIGCHLD stays unblocked with its default action: the kernel
- * drops such signals for a namespace's init, whereas blocked ones would pile up.
+ * drops such signals for a namespace's init; blocked ones would pile up.
  */
 static int
 open_signals(void)

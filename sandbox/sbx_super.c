@@ -155,7 +155,7 @@ map_stats(unsigned starts)
 
     st->magic = SBX_STATS_MAGIC;
     st->ready = 0;
-    st->supervisor_starts = starts;
+    st->supervisor_starts = starts + 1;     /* starts: the ones before */
     st->slots = sbx_super.slots;
     st->queue_max = sbx_super.conf->queue;
 

@@ -3,7 +3,7 @@
  *
  * Such a file takes its whole value in one write and says whether it liked it;
  * stdio would split or delay that.  No heap: all of it works between fork and
- * exec.  Failures are errno's; the caller knows what the file means and says so.
+ * exec.  Failures are in errno; the caller knows what the file means.
  */
 
 #ifndef SBX_SYSFILE_H

@@ -151,6 +151,10 @@ sbx_verdict_returncode(const sbx_verdict_t *v)
 int
 sbx_verdict_http(const sbx_verdict_t *v)
 {
+    if (v->http) {
+        return v->http;
+    }
+
     if (v->status == SBX_INTERNAL_ERROR && v->reason == SBX_REASON_UNPROTECTED)
     {
         return 503;

@@ -88,6 +88,8 @@ typedef struct {
     int exit_code;              /* -1: null */
     int signal;                 /* 0: null */
     char error[512];            /* one sentence for people, "" : null */
+    int http;                   /* not on the wire; 0: as sbx_verdict_http has
+                                   it, else 405, 415, 502 … */
     sbx_step_t step;            /* internal_error: where */
     sbx_str_t output, errout;   /* raw bytes, up to the limit */
     unsigned output_truncated:1;
@@ -122,7 +124,7 @@ int sbx_status_find(sbx_str_t name);
 /* The table of design: 0, the exit code, 128, 137, 143, 139, 128 + n … */
 int sbx_verdict_returncode(const sbx_verdict_t *v);
 
-/* 200, 400, 500 or 503. */
+/* The verdict's http, or 200, 400, 500, 503 by its status. */
 int sbx_verdict_http(const sbx_verdict_t *v);
 
 #endif

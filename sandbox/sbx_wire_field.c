@@ -206,10 +206,16 @@ sbx_rows_get(const sbx_row_t *rows, void *base, const sbx_field_t *field,
     uint64_t bit;
     const sbx_row_t *row;
 
-    for (row = rows; row->tag != field->tag; row++) {
-        if (row->tag == 0) {
-            return 0;
+    for (row = rows; row->tag != 0; row++) {
+        if (row->tag == field->tag) {
+            break;
         }
+    }
+
+    /* Tag 0 ends the table; in a field it is as unknown as any other. */
+
+    if (row->tag == 0) {
+        return 0;
     }
 
     bit = 1ULL << (row - rows);

@@ -4,7 +4,7 @@ use Test::Nginx::Socket;
 
 # Every mistake ends `nginx -t` and names what is wrong, in which file and line.
 
-plan tests => 104;
+plan tests => 112;
 
 no_long_string();
 run_tests();
@@ -419,3 +419,53 @@ qr{\[emerg\] .*"bind=lib" needs an absolute path.* in \S+nginx\.conf:\d+}
 --- must_die
 --- error_log eval
 qr{\[emerg\] .*stat\(\) "/no/such" failed.* in \S+nginx\.conf:\d+}
+
+=== TEST 53: an empty program
+--- user_files
+>>> empty.py
+--- config
+    location /run { sandbox python; sandbox_code ../html/empty.py; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"[^"]*empty\.py" is empty in \S+nginx\.conf:\d+}
+
+=== TEST 54: the line is that of the language, which runtimes below could know
+--- user_files
+>>> run.conf
+location /run {
+    sandbox any;
+    sandbox_memory 64m;
+    sandbox_memory ruby 64m;
+    sandbox_timeout 5s;
+}
+--- config
+    include ../html/run.conf;
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*unknown language "ruby" in "sandbox_memory" directive in \S+run\.conf:4$}m
+
+=== TEST 55: the line is that of the code which has no language
+--- user_files
+>>> run.py
+print(1)
+>>> run.conf
+location /other { sandbox python; }
+
+location /run {
+    sandbox_code ../html/run.py;
+    sandbox any;
+}
+--- config
+    include ../html/run.conf;
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_code" needs "sandbox LANGUAGE" in the same location in \S+run\.conf:4$}m
+
+=== TEST 56: a supervisor on another machine
+--- http_config
+    upstream judges { server unix:/tmp/a.sock; server 10.0.0.1:9000; }
+--- config
+    location /run { sandbox any; sandbox_pass judges; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*server "10\.0\.0\.1:9000" of an upstream for "sandbox_pass" is no unix socket in \S+nginx\.conf:\d+}

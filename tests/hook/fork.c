@@ -17,7 +17,8 @@
 #include "check.h"
 
 #define MIB         (1 << 20)
-#define FORKS       300
+#define FORKS       200
+#define DEAD        6
 
 
 static sbx_page_t *other;       /* the slot's page of the zygote test */
@@ -186,7 +187,7 @@ test_dead(int reap)
     pid_t pid;
     void *p;
 
-    for (i = 0; i < 20; i++) {
+    for (i = 0; i < DEAD; i++) {
         pid = fork();
 
         if (pid == 0) {

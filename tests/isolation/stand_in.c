@@ -23,6 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sbx_ns.h"
 #include "stand_in.h"
 
 #define PATIENCE_MS  10000
@@ -97,7 +98,8 @@ enter(const sbx_slot_t *slot)
     }
 
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0
-        || prctl(PR_SET_DUMPABLE, 1) < 0 || chdir(SBX_RUN_DIR) < 0)
+        || sbx_caps_limit(0) < 0 || prctl(PR_SET_DUMPABLE, 1) < 0
+        || chdir(SBX_RUN_DIR) < 0)
     {
         dprintf(1, "chdir: %s\n", strerror(errno));
         _exit(104);
@@ -173,14 +175,34 @@ start_in(sbx_slot_t *slot, void (*body)(void), int *go_fd, int *out_fd)
 }
 
 
+/* Reads what is there; 0 at end of file. */
+static int
+take_text(int fd, outcome_t *out, size_t *len)
+{
+    ssize_t n;
+    struct pollfd pfd = { .fd = fd, .events = POLLIN };
+
+    while (*len < sizeof(out->text) - 1 && poll(&pfd, 1, 0) > 0) {
+        n = read(fd, out->text + *len, sizeof(out->text) - 1 - *len);
+
+        if (n <= 0) {
+            return 0;
+        }
+
+        *len += (size_t) n;
+    }
+
+    return 1;
+}
+
+
 void
 run_in(sbx_slot_t *slot, void (*body)(void), outcome_t *out)
 {
     int go_fd = -1, out_fd = -1;
     pid_t pid;
     size_t len = 0;
-    ssize_t n;
-    struct pollfd pfd;
+    struct pollfd pfds[2];
     sbx_err_t err;
 
     memset(out, 0, sizeof(outcome_t));
@@ -202,37 +224,28 @@ run_in(sbx_slot_t *slot, void (*body)(void), outcome_t *out)
     (void) !write(go_fd, "g", 1);
     (void) close(go_fd);
 
-    pfd.fd = out_fd;
-    pfd.events = POLLIN;
+    /* survivors may hold the pipe: the first process's end decides */
+    pfds[0].fd = (int) syscall(SYS_pidfd_open, pid, 0);
+    pfds[1].fd = out_fd;
+    pfds[0].events = pfds[1].events = POLLIN;
 
-    while (len < sizeof(out->text) - 1
-           && poll(&pfd, 1, PATIENCE_MS) > 0)
-    {
-        n = read(out_fd, out->text + len, sizeof(out->text) - 1 - len);
-
-        if (n <= 0) {
+    do {
+        if (poll(pfds, 2, PATIENCE_MS) <= 0) {
+            diag("the child does not end");
+            (void) kill(pid, SIGKILL);
             break;
         }
 
-        len += (size_t) n;
-
-        /* survivors may hold the pipe: the first process decides */
-        if (waitpid(pid, &out->status, WNOHANG | __WALL) == pid) {
-            pid = 0;
-            pfd.events = POLLIN;
-            while (poll(&pfd, 1, 0) > 0
-                   && (n = read(out_fd, out->text + len,
-                                sizeof(out->text) - 1 - len)) > 0)
-            {
-                len += (size_t) n;
-            }
-            break;
+        if (!take_text(out_fd, out, &len)) {
+            pfds[1].fd = -1;
         }
-    }
+    } while (pfds[0].revents == 0);
 
+    (void) take_text(out_fd, out, &len);
+    (void) close(pfds[0].fd);
     (void) close(out_fd);
 
-    if (pid > 0 && waitpid(pid, &out->status, __WALL) != pid) {
+    if (waitpid(pid, &out->status, __WALL) != pid) {
         diag("wait: %s", strerror(errno));
     }
 }

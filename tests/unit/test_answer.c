@@ -316,8 +316,8 @@ test_base64(void **state)
     };
     static const char *const refused[] = {
         "Z", "Zg", "Zg=", "Zm8", "====", "=", "Zg==Zg==", "Zg==\n", "Z g=",
-        "Zm9-", "Zm9_", "Zh==", "Zm9=", "Z===", "Zm=v", "Zm9v====", "\xff\xff"
-        "\xff\xff"
+        "Zm9-", "Zm9_", "Zh==", "Zm9=", "Z===", "Zm=v", "Zm9v====",
+        "\xff\xff\xff\xff"
     };
 
     (void) state;

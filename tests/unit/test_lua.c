@@ -554,6 +554,13 @@ test_verdict_is_native(void **state)
 
     check_same_as_native(&v);
 
+    sbx_verdict_init(&v);
+    check_same_as_native(&v);
+    v.status = SBX_INTERNAL_ERROR;
+    v.step = SBX_STEP_SECCOMP;
+    check_same_as_native(&v);
+
+    v = make_verdict();
     v.output = SBX_STR("a\xff\xe2\x82" "b\x01\x7f");
     v.output_truncated = 1;
     v.status = SBX_MEMORY_EXCEEDED;

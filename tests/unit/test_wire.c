@@ -294,6 +294,7 @@ test_job_refused(void **state)
     sbx_err_t err;
     const bad_row_t rows[] = {
         { "unknown tag", 500, "", 0 },
+        { "tag 0", 0, U32(0, 0, 0, 0) },
         { "a verdict's tag", SBX_TAG_STATUS, U32(0, 0, 0, 0) },
         { "CMD", SBX_TAG_CMD, "sh", 2 },
         { "INPUT before a case", SBX_TAG_INPUT, "x", 1 },
@@ -733,6 +734,7 @@ test_verdict_refused(void **state)
     char name[40];
     const bad_row_t rows[] = {
         { "unknown tag", 500, "", 0 },
+        { "tag 0", 0, U32(0, 0, 0, 0) },
         { "a job's tag", SBX_TAG_CODE, "x", 1 },
         { "status twice", SBX_TAG_STATUS, U32(0, 0, 0, 0) },
         { "unknown reason", SBX_TAG_REASON, U32(SBX_REASON_COUNT, 0, 0, 0) },

@@ -52,7 +52,6 @@ typedef struct {
     size_t file_len;
     const char *input;
     uint32_t flags;         /* of FORK */
-    int keep_listener_closed;
 } program_t;
 
 typedef struct {
@@ -71,6 +70,11 @@ typedef struct {
 /* Unprivileged: first enters a user and a pid namespace, and returns there. */
 void stand_enter(void);
 int stand_privileged(void);
+
+void stand_die(const char *what) __attribute__((noreturn));
+
+/* A new hook page, a memfd. */
+int stand_page(void);
 
 void slot_open(slot_t *slot, size_t disk_bytes);
 void slot_close(slot_t *slot);

@@ -1,0 +1,2 @@
+require('fs').writeSync(1, 'x\n');
+process.abort();

@@ -1,0 +1,5 @@
+(async () => {
+  await new Promise(() => {});
+  console.log('never');
+})();
+console.log('end');

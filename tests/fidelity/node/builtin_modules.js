@@ -1,0 +1,5 @@
+const { builtinModules } = require('module');
+for (const name of builtinModules) {
+  require(name);
+}
+console.log(builtinModules.length);

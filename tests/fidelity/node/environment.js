@@ -1,0 +1,3 @@
+for (const name of Object.keys(process.env).sort()) {
+  console.log(name, '=', process.env[name]);
+}

@@ -1,0 +1,5 @@
+try {
+  JSON.parse('{bad');
+} catch (error) {
+  throw new Error('wrapped', { cause: error });
+}

@@ -1,0 +1,7 @@
+class MyError extends Error {
+  constructor(message) {
+    super(message);
+    this.name = 'MyError';
+  }
+}
+throw new MyError('custom');

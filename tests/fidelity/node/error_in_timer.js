@@ -1,0 +1,4 @@
+setTimeout(function late() {
+  throw new Error('in a timer');
+}, 5);
+console.log('main');

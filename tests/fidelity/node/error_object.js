@@ -1,0 +1,1 @@
+throw { toString() { return 'object text'; }, n: 1 };

@@ -1,0 +1,4 @@
+function f() {
+  return new Error('here').stack;
+}
+console.log(f());

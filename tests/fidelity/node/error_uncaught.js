@@ -1,0 +1,5 @@
+function f(x) {
+  return x.missing.deeper;
+}
+console.log('before');
+f({});

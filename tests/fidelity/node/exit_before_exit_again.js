@@ -1,0 +1,6 @@
+let n = 0;
+process.on('beforeExit', () => {
+  if (n++ < 2) {
+    setTimeout(() => console.log('round', n), 1);
+  }
+});

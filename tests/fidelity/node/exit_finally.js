@@ -1,0 +1,5 @@
+try {
+  process.exit(2);
+} finally {
+  console.log('never');
+}

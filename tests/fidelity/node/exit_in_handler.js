@@ -1,0 +1,4 @@
+process.on('exit', () => {
+  setTimeout(() => console.log('never'), 0);
+  process.exit(6);
+});

@@ -1,0 +1,2 @@
+setTimeout(() => console.log('never'), 10000).unref();
+console.log('end');

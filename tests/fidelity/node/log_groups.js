@@ -1,0 +1,12 @@
+console.group('outer');
+console.log('in outer');
+console.group();
+console.log('inner\nlines');
+console.groupEnd();
+console.groupEnd();
+console.log('out');
+console.dir({ a: { b: { c: {} } } }, { depth: 0 });
+console.count();
+console.count('x');
+console.count();
+console.assert(1 === 2, 'assertion text');

@@ -1,0 +1,5 @@
+console.log('to stdout');
+console.error('to stderr');
+console.warn('warning');
+console.info('info');
+console.debug('debug');

@@ -1,0 +1,2 @@
+const value = await Promise.resolve(5);
+console.log(value, typeof require, import.meta.url);

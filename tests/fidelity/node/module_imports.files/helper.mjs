@@ -1,0 +1,4 @@
+export let value = 1;
+export function bump() {
+  value++;
+}

@@ -1,0 +1,2 @@
+process.on('unhandledRejection', (reason) => console.log('handled', reason));
+Promise.reject('why');

@@ -1,0 +1,2 @@
+const promise = Promise.reject(new Error('late'));
+setTimeout(() => promise.catch(() => console.log('too late')), 10);

@@ -1,0 +1,2 @@
+Promise.reject(new Error('nobody catches'));
+console.log('main');

@@ -1,0 +1,3 @@
+exports.done = false;
+console.log('b from a', require('./b').done);
+exports.done = true;

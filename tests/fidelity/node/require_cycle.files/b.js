@@ -1,0 +1,3 @@
+exports.done = false;
+console.log('a from b', require('./a').done);
+exports.done = true;

@@ -1,0 +1,1 @@
+console.log(require('./a').done, require('./b').done);

@@ -1,0 +1,3 @@
+require('fs').writeSync(1, 'x\n');
+process.kill(process.pid, 'SIGTERM');
+setTimeout(() => {}, 5000);

@@ -1,0 +1,5 @@
+function f() {
+  throw new Error('mapped');
+}
+f();
+//# sourceMappingURL=missing.js.map

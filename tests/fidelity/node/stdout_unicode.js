@@ -1,0 +1,1 @@
+console.log('é 中文 😀 \u202e \ud800');

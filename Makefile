@@ -94,8 +94,9 @@ ngx_so   := $(bld)/ngx_http_sandbox_module.so
 ngx_srcs := config $(wildcard module/* lua/*.[ch] sandbox/*.[ch])
 ngx_conf  = $(firstword $(wildcard $(NGINX_SRC)/configure \
                                    $(NGINX_SRC)/auto/configure))
-ngx_cc    = $(CFLAGS) -fPIC -Wextra -Wno-sign-compare \
-            -Wno-missing-field-initializers $(SANITIZE:%=-fsanitize=%)
+ngx_cc    = $(CFLAGS) -fPIC -Wextra -Wno-unused-parameter \
+            -Wno-sign-compare -Wno-missing-field-initializers \
+            $(SANITIZE:%=-fsanitize=%)
 ngx_ld    = -Wl,-z,relro -Wl,-z,now $(SANITIZE:%=-fsanitize=%)
 
 .PHONY: module
@@ -225,6 +226,24 @@ install: all
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(installed))
 	-rmdir --ignore-fail-on-non-empty $(DESTDIR)$(lib_dir)
+
+include tests/tests.mk
+
+.PHONY: help
+help:
+	@echo 'make                everything, in $(BUILD)/'
+	@echo 'make run            packages, build, and the example on PORT=8080'
+	@echo 'make test           packages, and what CI runs'
+	@echo 'make test-long      that, and what takes longer'
+	@echo 'make SUITE [T=...]  one suite: $(CI_SUITES)'
+	@echo '                    $(LONG_SUITES)'
+	@echo 'make bench          what a run costs, as ratios'
+	@echo 'make deps           build packages alone; deps-test: for tests too'
+	@echo 'make install        DESTDIR= PREFIX=/usr; uninstall takes it back'
+	@echo 'make clean'
+	@echo
+	@echo 'CC=clang, NGINX_SRC=DIR (a source tree of nginx), BUILD=DIR,'
+	@echo 'SANITIZE=address,undefined'
 
 .PHONY: clean
 clean:

@@ -18,7 +18,6 @@
 
 typedef struct {
     const char *name;
-    size_t len;
     size_t rank;            /* place in the native answer, or behind it */
 } member_t;
 
@@ -68,18 +67,13 @@ encode_number(lua_State *L, int index, const char *key)
 static int
 compare_keys(const void *a, const void *b)
 {
-    int rc;
-    size_t len;
     const member_t *x = a, *y = b;
 
     if (x->rank != y->rank) {
         return x->rank < y->rank ? -1 : 1;
     }
 
-    len = x->len < y->len ? x->len : y->len;
-    rc = memcmp(x->name, y->name, len);
-
-    return rc != 0 ? rc : (x->len > y->len) - (x->len < y->len);
+    return strcmp(x->name, y->name);
 }
 
 
@@ -98,19 +92,14 @@ rank_of(const char *const *order, const char *name)
 }
 
 
-/*
- * The keys of the table at index, sorted, as a userdata left on the stack.  A
- * view's own keys are there even when nil; its "http" is for policies only.
- */
-static member_t *
-collect_keys(lua_State *L, int index, int view, size_t *count)
+/* How many keys the table has; all of them must be strings without a NUL. */
+static size_t
+count_keys(lua_State *L, int index)
 {
-    size_t n = 0, i = 0, k;
-    member_t *keys;
-    const char *const *order;
+    size_t n, len;
+    const char *name;
 
-    order = sbx_lua_view_keys(view >= 0 ? (sbx_lua_view_t) view
-                                        : SBX_LUA_VIEW_VERDICT);
+    n = 0;
 
     for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
         if (lua_type(L, -2) != LUA_TSTRING) {
@@ -118,41 +107,59 @@ collect_keys(lua_State *L, int index, int view, size_t *count)
                        "numbers 1 to n");
         }
 
+        name = lua_tolstring(L, -2, &len);
+
+        if (strlen(name) != len) {
+            luaL_error(L, "a key for JSON has a zero byte");
+        }
+
         n++;
         sbx_lua_meter(L, 8);
     }
 
-    for (k = 0; view >= 0 && order[k] != NULL; k++) {
-        n++;
+    return n;
+}
+
+
+/*
+ * The keys of the table at index, sorted, as a userdata left on the stack.  A
+ * view's own keys are there even when nil; its "http" is for policies only.
+ */
+static member_t *
+collect_keys(lua_State *L, int index, int view, size_t *count)
+{
+    size_t n = 0, own = 0, rank;
+    member_t *keys;
+    const char *name;
+    const char *const *order;
+
+    order = sbx_lua_view_keys(view >= 0 ? (sbx_lua_view_t) view
+                                        : SBX_LUA_VIEW_VERDICT);
+
+    while (view >= 0 && order[own] != NULL) {
+        own++;
     }
 
-    keys = lua_newuserdatauv(L, (n + 1) * sizeof(*keys), 0);
+    keys = lua_newuserdatauv(L, (own + count_keys(L, index) + 1)
+                                * sizeof(*keys), 0);
 
-    for (k = 0; view >= 0 && order[k] != NULL; k++) {
-        keys[i++] = (member_t) { order[k], strlen(order[k]), k };
+    for (n = 0; n < own; n++) {
+        keys[n] = (member_t) { order[n], n };
     }
 
     for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
-        member_t *key = &keys[i];
+        name = lua_tostring(L, -2);
+        rank = rank_of(order, name);
 
-        key->name = lua_tolstring(L, -2, &key->len);
-        key->rank = rank_of(order, key->name);
-
-        if (strlen(key->name) != key->len) {
-            luaL_error(L, "a key for JSON has a zero byte");
+        if (view >= 0 && (rank < own || strcmp(name, "http") == 0)) {
+            continue;       /* is there already, or is not for clients */
         }
 
-        if (view >= 0 && (order[key->rank] != NULL
-                          || strcmp(key->name, "http") == 0))
-        {
-            continue;       /* is there already */
-        }
-
-        i++;
+        keys[n++] = (member_t) { name, rank };
     }
 
-    qsort(keys, i, sizeof(*keys), compare_keys);
-    *count = i;
+    qsort(keys, n, sizeof(*keys), compare_keys);
+    *count = n;
 
     return keys;
 }
@@ -169,7 +176,7 @@ encode_object(lua_State *L, int index, int view, const char *key, int depth)
     sbx_json_open(out, key, '{');
 
     for (i = 0; i < count; i++) {
-        lua_pushlstring(L, keys[i].name, keys[i].len);
+        lua_pushstring(L, keys[i].name);
         lua_rawget(L, index);
         encode(L, lua_gettop(L), keys[i].name, depth + 1);
         lua_pop(L, 1);

@@ -316,7 +316,7 @@ sbx_lua_open_library(lua_State *L)
     lua_setfield(L, library, "null");
 
     add_library(L, library, LUA_STRLIBNAME, luaopen_string, string_own,
-                sbx_lua_match_functions);
+                sbx_lua_find_functions);
     add_library(L, library, LUA_MATHLIBNAME, luaopen_math, NULL, NULL);
     add_library(L, library, LUA_UTF8LIBNAME, luaopen_utf8, NULL, NULL);
     add_library(L, library, LUA_TABLIBNAME, NULL, sbx_lua_table_functions,

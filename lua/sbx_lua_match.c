@@ -1,5 +1,5 @@
 /*
- * sbx_lua_match.c: Lua patterns with a step count: find, match, gmatch, gsub.
+ * sbx_lua_match.c: Lua patterns with a step count.
  *
  * Runs in the worker.  The language and its results are those of Lua 5.4's
  * manual, section 6.4.1; the stock matcher cannot be used because it
@@ -10,43 +10,20 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "sbx_lua_private.h"
+#include "sbx_lua_match.h"
 
-#define ESCAPE          '%'
-#define SPECIALS        "^$*+?.([%-"
 #define MATCH_DEPTH     200     /* C stack: some 100 bytes a level */
-#define CAPTURES_MAX    32
 
 /* A step takes a quarter of an instruction's time; charged 64 at once. */
 #define STEPS_AT_ONCE   64
 #define STEPS_PER_UNIT  4
 
-typedef enum {
-    CAPTURE_OPEN = -1,
-    CAPTURE_POSITION = -2
-} capture_state_t;
 
-typedef struct {
-    const char *start;
-    ptrdiff_t len;              /* or capture_state_t */
-} capture_t;
-
-typedef struct {
-    lua_State *L;
-    const char *text, *text_end;
-    const char *pattern_end;
-    unsigned steps;
-    int depth;
-    int ncaptures;
-    capture_t captures[CAPTURES_MAX];
-} matcher_t;
-
-
-static const char *match_here(matcher_t *m, const char *s, const char *p);
+static const char *match_here(sbx_matcher_t *m, const char *s, const char *p);
 
 
 static void
-take_step(matcher_t *m)
+take_step(sbx_matcher_t *m)
 {
     if (++m->steps % STEPS_AT_ONCE == 0) {
         sbx_lua_meter(m->L, STEPS_AT_ONCE / STEPS_PER_UNIT);
@@ -80,7 +57,7 @@ in_class(int c, int class)
 
 /* The end of the set that begins at p ('['): behind its ']'. */
 static const char *
-set_end(matcher_t *m, const char *p)
+set_end(sbx_matcher_t *m, const char *p)
 {
     p++;
 
@@ -93,7 +70,7 @@ set_end(matcher_t *m, const char *p)
             luaL_error(m->L, "malformed pattern (missing ']')");
         }
 
-        if (*p++ == ESCAPE) {
+        if (*p++ == SBX_MATCH_ESCAPE) {
             if (p >= m->pattern_end) {
                 luaL_error(m->L, "malformed pattern (missing ']')");
             }
@@ -111,13 +88,13 @@ set_end(matcher_t *m, const char *p)
 
 /* The end of the single-character item at p. */
 static const char *
-item_end(matcher_t *m, const char *p)
+item_end(sbx_matcher_t *m, const char *p)
 {
     if (*p == '[') {
         return set_end(m, p);
     }
 
-    if (*p++ == ESCAPE) {
+    if (*p++ == SBX_MATCH_ESCAPE) {
         if (p >= m->pattern_end) {
             luaL_error(m->L, "malformed pattern (ends with '%%')");
         }
@@ -131,7 +108,7 @@ item_end(matcher_t *m, const char *p)
 
 /* Is c in the set from p ('[') to last (its ']')? */
 static int
-in_set(matcher_t *m, int c, const char *p, const char *last)
+in_set(sbx_matcher_t *m, int c, const char *p, const char *last)
 {
     int found = 1;
 
@@ -145,7 +122,7 @@ in_set(matcher_t *m, int c, const char *p, const char *last)
     while (p < last) {
         take_step(m);
 
-        if (*p == ESCAPE) {
+        if (*p == SBX_MATCH_ESCAPE) {
             if (in_class(c, (unsigned char) p[1])) {
                 return found;
             }
@@ -170,7 +147,7 @@ in_set(matcher_t *m, int c, const char *p, const char *last)
 
 /* Does the item from p to end match the one byte at s? */
 static int
-match_one(matcher_t *m, const char *s, const char *p, const char *end)
+match_one(sbx_matcher_t *m, const char *s, const char *p, const char *end)
 {
     int c;
 
@@ -187,7 +164,7 @@ match_one(matcher_t *m, const char *s, const char *p, const char *end)
     case '.':
         return 1;
 
-    case ESCAPE:
+    case SBX_MATCH_ESCAPE:
         return in_class(c, (unsigned char) p[1]);
 
     case '[':
@@ -201,7 +178,7 @@ match_one(matcher_t *m, const char *s, const char *p, const char *end)
 
 /* %bxy, p at the x */
 static const char *
-match_balance(matcher_t *m, const char *s, const char *p)
+match_balance(sbx_matcher_t *m, const char *s, const char *p)
 {
     char open, close;
     long level = 1;
@@ -236,7 +213,7 @@ match_balance(matcher_t *m, const char *s, const char *p)
 
 /* %f[set], p at the '[': is s where the set begins to hold? */
 static int
-match_frontier(matcher_t *m, const char *s, const char *p, const char *end)
+match_frontier(sbx_matcher_t *m, const char *s, const char *p, const char *end)
 {
     int before, here;
 
@@ -249,7 +226,7 @@ match_frontier(matcher_t *m, const char *s, const char *p, const char *end)
 
 /* * and +: as many as there are, then fewer */
 static const char *
-match_most(matcher_t *m, const char *s, const char *p, const char *end)
+match_most(sbx_matcher_t *m, const char *s, const char *p, const char *end)
 {
     ptrdiff_t n = 0;
     const char *found;
@@ -273,7 +250,7 @@ match_most(matcher_t *m, const char *s, const char *p, const char *end)
 
 /* -: none, then more */
 static const char *
-match_least(matcher_t *m, const char *s, const char *p, const char *end)
+match_least(sbx_matcher_t *m, const char *s, const char *p, const char *end)
 {
     const char *found;
 
@@ -294,11 +271,11 @@ match_least(matcher_t *m, const char *s, const char *p, const char *end)
 
 
 static const char *
-open_capture(matcher_t *m, const char *s, const char *p, ptrdiff_t len)
+open_capture(sbx_matcher_t *m, const char *s, const char *p, ptrdiff_t len)
 {
     const char *found;
 
-    if (m->ncaptures >= CAPTURES_MAX) {
+    if (m->ncaptures >= SBX_MATCH_CAPTURES_MAX) {
         luaL_error(m->L, "too many captures");
     }
 
@@ -316,7 +293,7 @@ open_capture(matcher_t *m, const char *s, const char *p, ptrdiff_t len)
 
 
 static const char *
-close_capture(matcher_t *m, const char *s, const char *p)
+close_capture(sbx_matcher_t *m, const char *s, const char *p)
 {
     int i = m->ncaptures;
     const char *found;
@@ -325,13 +302,13 @@ close_capture(matcher_t *m, const char *s, const char *p)
         if (--i < 0) {
             luaL_error(m->L, "invalid pattern capture");
         }
-    } while (m->captures[i].len != CAPTURE_OPEN);
+    } while (m->captures[i].len != SBX_CAPTURE_OPEN);
 
     m->captures[i].len = s - m->captures[i].start;
 
     found = match_here(m, s, p);
     if (found == NULL) {
-        m->captures[i].len = CAPTURE_OPEN;
+        m->captures[i].len = SBX_CAPTURE_OPEN;
     }
 
     return found;
@@ -340,18 +317,18 @@ close_capture(matcher_t *m, const char *s, const char *p)
 
 /* %1 … %9: what that capture holds, once more */
 static const char *
-match_again(matcher_t *m, const char *s, int digit)
+match_again(sbx_matcher_t *m, const char *s, int digit)
 {
     int i = digit - '1';
     ptrdiff_t len;
 
-    if (i < 0 || i >= m->ncaptures || m->captures[i].len == CAPTURE_OPEN) {
+    if (i < 0 || i >= m->ncaptures || m->captures[i].len == SBX_CAPTURE_OPEN) {
         luaL_error(m->L, "invalid capture index %%%d", i + 1);
     }
 
     len = m->captures[i].len;
 
-    if (len == CAPTURE_POSITION || m->text_end - s < len) {
+    if (len == SBX_CAPTURE_POSITION || m->text_end - s < len) {
         return NULL;
     }
 
@@ -365,7 +342,7 @@ match_again(matcher_t *m, const char *s, int digit)
  * on, 0 for "no match", -1 for "an ordinary item".
  */
 static int
-match_escape(matcher_t *m, const char **s, const char **p)
+match_escape(sbx_matcher_t *m, const char **s, const char **p)
 {
     const char *end;
 
@@ -413,7 +390,7 @@ match_escape(matcher_t *m, const char **s, const char **p)
  * *found is the final answer.
  */
 static int
-match_item(matcher_t *m, const char **s, const char **p, const char **found)
+match_item(sbx_matcher_t *m, const char **s, const char **p, const char **found)
 {
     int one;
     char suffix;
@@ -461,7 +438,7 @@ match_item(matcher_t *m, const char **s, const char **p, const char **found)
 
 /* Matches all of the pattern from p at s; returns the end, or NULL. */
 static const char *
-match_here(matcher_t *m, const char *s, const char *p)
+match_here(sbx_matcher_t *m, const char *s, const char *p)
 {
     int rc;
     const char *found = NULL;
@@ -478,8 +455,8 @@ match_here(matcher_t *m, const char *s, const char *p)
 
         if (*p == '(') {
             found = p + 1 < m->pattern_end && p[1] == ')'
-                    ? open_capture(m, s, p + 2, CAPTURE_POSITION)
-                    : open_capture(m, s, p + 1, CAPTURE_OPEN);
+                    ? open_capture(m, s, p + 2, SBX_CAPTURE_POSITION)
+                    : open_capture(m, s, p + 1, SBX_CAPTURE_OPEN);
             break;
         }
 
@@ -493,7 +470,7 @@ match_here(matcher_t *m, const char *s, const char *p)
             break;
         }
 
-        rc = *p == ESCAPE ? match_escape(m, &s, &p) : -1;
+        rc = *p == SBX_MATCH_ESCAPE ? match_escape(m, &s, &p) : -1;
 
         if (rc == 0 || (rc < 0 && !match_item(m, &s, &p, &found))) {
             break;
@@ -505,8 +482,8 @@ match_here(matcher_t *m, const char *s, const char *p)
 }
 
 
-static void
-matcher_init(matcher_t *m, lua_State *L, const char *s, size_t len,
+void
+sbx_matcher_init(sbx_matcher_t *m, lua_State *L, const char *s, size_t len,
     const char *p, size_t plen)
 {
     m->L = L;
@@ -519,9 +496,8 @@ matcher_init(matcher_t *m, lua_State *L, const char *s, size_t len,
 }
 
 
-/* At one place of the text, from a clean start. */
-static const char *
-match_at(matcher_t *m, const char *s, const char *p)
+const char *
+sbx_matcher_at(sbx_matcher_t *m, const char *s, const char *p)
 {
     m->ncaptures = 0;
     m->depth = 0;
@@ -531,9 +507,8 @@ match_at(matcher_t *m, const char *s, const char *p)
 }
 
 
-/* Capture i; 0 of a pattern without captures is the whole match. */
-static void
-push_capture(matcher_t *m, int i, const char *s, const char *end)
+void
+sbx_matcher_push(sbx_matcher_t *m, int i, const char *s, const char *end)
 {
     if (i >= m->ncaptures) {
         if (i != 0) {
@@ -546,11 +521,11 @@ push_capture(matcher_t *m, int i, const char *s, const char *end)
 
     switch (m->captures[i].len) {
 
-    case CAPTURE_OPEN:
+    case SBX_CAPTURE_OPEN:
         luaL_error(m->L, "unfinished capture");
         break;
 
-    case CAPTURE_POSITION:
+    case SBX_CAPTURE_POSITION:
         lua_pushinteger(m->L, m->captures[i].start - m->text + 1);
         break;
 
@@ -561,9 +536,8 @@ push_capture(matcher_t *m, int i, const char *s, const char *end)
 }
 
 
-/* All of them; whole: the whole match where there are none. */
-static int
-push_captures(matcher_t *m, const char *s, const char *end, int whole)
+int
+sbx_matcher_push_all(sbx_matcher_t *m, const char *s, const char *end, int whole)
 {
     int i, n;
 
@@ -571,311 +545,8 @@ push_captures(matcher_t *m, const char *s, const char *end, int whole)
     luaL_checkstack(m->L, n, "too many captures");
 
     for (i = 0; i < n; i++) {
-        push_capture(m, i, s, end);
+        sbx_matcher_push(m, i, s, end);
     }
 
     return n;
 }
-
-
-/* Argument 3 of find and match as an offset, or len + 1 when it is beyond. */
-static size_t
-start_offset(lua_State *L, size_t len)
-{
-    lua_Integer init = luaL_optinteger(L, 3, 1);
-
-    if (init > 0) {
-        return (lua_Unsigned) init - 1 > len ? len + 1 : (size_t) init - 1;
-    }
-
-    if (init == 0 || init < -(lua_Integer) len) {
-        return 0;
-    }
-
-    return len - (size_t) -init;
-}
-
-
-static int
-find_plain(lua_State *L, const char *s, size_t len, size_t from, const char *p,
-    size_t plen)
-{
-    const char *at;
-
-    /* glibc's memmem is linear */
-    sbx_lua_meter(L, 1 + (len - from + plen) / 16);
-    at = memmem(s + from, len - from, p, plen);
-
-    if (at == NULL) {
-        lua_pushnil(L);
-        return 1;
-    }
-
-    lua_pushinteger(L, at - s + 1);
-    lua_pushinteger(L, at - s + (lua_Integer) plen);
-    return 2;
-}
-
-
-static int
-has_specials(const char *p, size_t len)
-{
-    size_t i;
-
-    for (i = 0; i < len; i++) {
-        if (p[i] != '\0' && strchr(SPECIALS, p[i]) != NULL) {
-            return 1;
-        }
-    }
-
-    return 0;
-}
-
-
-static int
-find_or_match(lua_State *L, int find)
-{
-    int anchor;
-    size_t len, plen, from;
-    const char *s, *p, *at, *end;
-    matcher_t m;
-
-    s = luaL_checklstring(L, 1, &len);
-    p = luaL_checklstring(L, 2, &plen);
-    from = start_offset(L, len);
-
-    if (from > len) {
-        lua_pushnil(L);
-        return 1;
-    }
-
-    if (find && (lua_toboolean(L, 4) || !has_specials(p, plen))) {
-        return find_plain(L, s, len, from, p, plen);
-    }
-
-    anchor = plen > 0 && *p == '^';
-    matcher_init(&m, L, s, len, p, plen);
-
-    for (at = s + from; at <= m.text_end; at++) {
-        end = match_at(&m, at, p + anchor);
-
-        if (end != NULL) {
-            if (!find) {
-                return push_captures(&m, at, end, 1);
-            }
-
-            lua_pushinteger(L, at - s + 1);
-            lua_pushinteger(L, end - s);
-            return 2 + push_captures(&m, at, end, 0);
-        }
-
-        if (anchor) {
-            break;
-        }
-    }
-
-    lua_pushnil(L);
-    return 1;
-}
-
-
-static int
-string_find(lua_State *L)
-{
-    return find_or_match(L, 1);
-}
-
-
-static int
-string_match(lua_State *L)
-{
-    return find_or_match(L, 0);
-}
-
-
-/*
- * gmatch's iterator.  Upvalues: text, pattern, offset of the next try, and of
- * the end of the last match (an empty match there would be the same again).
- */
-static int
-gmatch_next(lua_State *L)
-{
-    size_t len, plen;
-    lua_Integer last;
-    const char *s, *p, *at, *end;
-    matcher_t m;
-
-    s = lua_tolstring(L, lua_upvalueindex(1), &len);
-    p = lua_tolstring(L, lua_upvalueindex(2), &plen);
-    at = s + lua_tointeger(L, lua_upvalueindex(3));
-    last = lua_tointeger(L, lua_upvalueindex(4));
-    matcher_init(&m, L, s, len, p, plen);
-
-    for ( ; at <= m.text_end; at++) {
-        end = match_at(&m, at, p);
-
-        if (end != NULL && end - s != last) {
-            lua_pushinteger(L, end - s);
-            lua_pushvalue(L, -1);
-            lua_replace(L, lua_upvalueindex(3));
-            lua_replace(L, lua_upvalueindex(4));
-            return push_captures(&m, at, end, 1);
-        }
-    }
-
-    return 0;
-}
-
-
-static int
-string_gmatch(lua_State *L)
-{
-    size_t len;
-
-    luaL_checklstring(L, 1, &len);
-    luaL_checkstring(L, 2);
-    lua_pushinteger(L, (lua_Integer) start_offset(L, len));
-    lua_replace(L, 3);
-    lua_settop(L, 3);
-    lua_pushinteger(L, -1);
-    lua_pushcclosure(L, gmatch_next, 4);
-
-    return 1;
-}
-
-
-/* The replacement string at index 3 with its %0 … %9 filled in. */
-static void
-add_string(matcher_t *m, luaL_Buffer *out, const char *s, const char *end)
-{
-    size_t i, len;
-    const char *r;
-
-    r = lua_tolstring(m->L, 3, &len);
-    sbx_lua_meter(m->L, 1 + len / 16);
-
-    for (i = 0; i < len; i++) {
-        if (r[i] != ESCAPE) {
-            luaL_addchar(out, r[i]);
-            continue;
-        }
-
-        i++;    /* r[len] is a NUL: a % at the end is refused below */
-
-        if (r[i] == ESCAPE) {
-            luaL_addchar(out, ESCAPE);
-
-        } else if (r[i] == '0') {
-            luaL_addlstring(out, s, (size_t) (end - s));
-
-        } else if (isdigit((unsigned char) r[i])) {
-            push_capture(m, r[i] - '1', s, end);
-            luaL_tolstring(m->L, -1, NULL);
-            lua_remove(m->L, -2);
-            luaL_addvalue(out);
-
-        } else {
-            luaL_error(m->L, "invalid use of '%%' in replacement string");
-        }
-    }
-}
-
-
-/* Adds what replaces the match; false or nil keep it. */
-static void
-add_replacement(matcher_t *m, luaL_Buffer *out, const char *s, const char *end)
-{
-    int n;
-    lua_State *L = m->L;
-
-    switch (lua_type(L, 3)) {
-
-    case LUA_TFUNCTION:
-        lua_pushvalue(L, 3);
-        n = push_captures(m, s, end, 1);
-        lua_call(L, n, 1);
-        break;
-
-    case LUA_TTABLE:
-        push_capture(m, 0, s, end);
-        lua_gettable(L, 3);
-        break;
-
-    default:
-        add_string(m, out, s, end);
-        return;
-    }
-
-    if (!lua_toboolean(L, -1)) {
-        lua_pop(L, 1);
-        luaL_addlstring(out, s, (size_t) (end - s));
-        return;
-    }
-
-    if (!lua_isstring(L, -1)) {
-        luaL_error(L, "invalid replacement value (a %s)",
-                   luaL_typename(L, -1));
-    }
-
-    luaL_addvalue(out);
-}
-
-
-static int
-string_gsub(lua_State *L)
-{
-    int anchor, type;
-    size_t len, plen;
-    lua_Integer max, n = 0;
-    const char *s, *p, *end, *last = NULL;
-    matcher_t m;
-    luaL_Buffer out;
-
-    s = luaL_checklstring(L, 1, &len);
-    p = luaL_checklstring(L, 2, &plen);
-    type = lua_type(L, 3);
-    max = luaL_optinteger(L, 4, (lua_Integer) len + 1);
-
-    luaL_argexpected(L, type == LUA_TNUMBER || type == LUA_TSTRING
-                     || type == LUA_TFUNCTION || type == LUA_TTABLE, 3,
-                     "string/function/table");
-
-    anchor = plen > 0 && *p == '^';
-    matcher_init(&m, L, s, len, p, plen);
-    luaL_buffinit(L, &out);
-
-    while (n < max) {
-        end = match_at(&m, s, p + anchor);
-
-        if (end != NULL && end != last) {
-            n++;
-            add_replacement(&m, &out, s, end);
-            s = last = end;
-
-        } else if (s < m.text_end) {
-            luaL_addchar(&out, *s++);
-
-        } else {
-            break;
-        }
-
-        if (anchor) {
-            break;
-        }
-    }
-
-    luaL_addlstring(&out, s, (size_t) (m.text_end - s));
-    luaL_pushresult(&out);
-    lua_pushinteger(L, n);
-
-    return 2;
-}
-
-
-const luaL_Reg sbx_lua_match_functions[] = {
-    { "find", string_find },
-    { "gmatch", string_gmatch },
-    { "gsub", string_gsub },
-    { "match", string_match },
-    { NULL, NULL }
-};

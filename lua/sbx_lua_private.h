@@ -96,10 +96,10 @@ void sbx_lua_meter(lua_State *L, uint64_t n);
 
 sbx_policy_t *sbx_lua_policy(lua_State *L);
 
-/* sbx_lua_lib.c, sbx_lua_table.c, sbx_lua_match.c: the library */
+/* sbx_lua_lib.c, sbx_lua_table.c, sbx_lua_find.c: the library */
 void sbx_lua_open_library(lua_State *L);
 extern const luaL_Reg sbx_lua_table_functions[];
-extern const luaL_Reg sbx_lua_match_functions[];
+extern const luaL_Reg sbx_lua_find_functions[];
 
 /* sbx_lua_view.c: C's structs as tables; each pushes one value */
 typedef enum {

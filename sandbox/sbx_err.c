@@ -211,9 +211,14 @@ static void
 put_number(text_t *text, const spec_t *spec, unsigned long long value,
     unsigned base, int negative)
 {
+    int least;
     const char *digits;
     char buf[32], *p;
 
+    /* Zero padding, a precision too, asks for a least number of digits. */
+
+    least = spec->precision >= 0 ? spec->precision
+            : spec->zero && !spec->left ? spec->width - negative : 0;
     digits = spec->letter == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
     p = buf + sizeof(buf);
 
@@ -222,9 +227,7 @@ put_number(text_t *text, const spec_t *spec, unsigned long long value,
         value /= base;
     } while (value != 0);
 
-    /* Precision (the least number of digits) is honoured as zero padding. */
-
-    while (spec->precision > buf + sizeof(buf) - p && p > buf + 3) {
+    while (least > buf + sizeof(buf) - p && p > buf + 3) {
         *--p = '0';
     }
 

@@ -388,7 +388,8 @@ row_action(sbx_filter_id_t id, const sbx_syscall_t *row)
     listener = (id == SBX_FILTER_SINGLE || id == SBX_FILTER_FORKING);
     forking = (id == SBX_FILTER_FORKING || id == SBX_FILTER_PLAIN_FORKING);
 
-    if (row->rule == SBX_RULE_ALLOW || (listener && is_notified(row))
+    if (row->rule == SBX_RULE_ALLOW || row->rule == SBX_RULE_EXIT
+        || (listener && is_notified(row))
         || (forking && row->rule == SBX_RULE_THREAD))
     {
         return SECCOMP_RET_ALLOW;
@@ -443,7 +444,8 @@ is_notified(const sbx_syscall_t *row)
 {
     return !row->zygote
            && (row->rule == SBX_RULE_KILL || row->rule == SBX_RULE_ERRNO
-               || row->rule == SBX_RULE_THREAD);
+               || row->rule == SBX_RULE_THREAD
+               || row->rule == SBX_RULE_EXIT);
 }
 
 

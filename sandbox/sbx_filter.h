@@ -40,6 +40,8 @@ typedef enum {
     SBX_RULE_KILL,          /* seccomp_violation */
     SBX_RULE_THREAD,        /* a new process: as ERRNO, or allowed in forking
                                runs; clone's argument rows let threads pass */
+    SBX_RULE_EXIT,          /* exit_group: allowed, after the supervisor had a
+                               look at the run's end */
     SBX_RULE_ENOSYS         /* quietly not there: clone3, io_uring_setup … */
 } sbx_rule_t;
 

@@ -44,7 +44,7 @@ typedef struct {
     sbx_str_t raw;
     uint64_t hash;      /* of the decoded code points */
     int nul;            /* an escaped NUL is in it */
-} string_t;
+} key_text_t;
 
 static int scan_value(scan_t *s);
 
@@ -105,61 +105,79 @@ sbx_json_check(const char *text, size_t len, char *why, size_t size)
 
 
 static void
-add_point(string_t *str, int32_t c)
+add_point(key_text_t *str, int32_t c)
 {
     str->hash = (str->hash ^ (uint32_t) c) * 0x100000001b3ULL;
     str->nul |= c == 0;
 }
 
 
-/* From the opening quote to behind the closing one. */
+/* From the opening quote to behind the closing one.  str: of a key, or NULL. */
 static int
-scan_string(scan_t *s, string_t *str)
+scan_string(scan_t *s, key_text_t *str)
 {
     int n;
     int32_t c;
-    const char *p;
+    const char *p, *start, *escape;
 
-    memset(str, 0, sizeof(string_t));
-    str->hash = 0xcbf29ce484222325ULL;
-    str->raw.data = s->at + 1;
+    start = s->at;
 
-    for (p = s->at + 1; p < s->end; /* void */ ) {
-
-        if (*p == '"') {
-            str->raw.len = p - str->raw.data;
-            s->at = p + 1;
-            return 0;
-        }
+    for (p = start + 1; p < s->end && *p != '"'; /* void */ ) {
 
         if ((unsigned char) *p < 0x20) {
             return fail_at(s, p, "control character in a string");
         }
 
         if (*p == '\\') {
-            s->at = p;
+            escape = p;
             c = sbx_json_escape(&p, s->end);
 
             if (c < 0) {
-                return fail_at(s, s->at, c == -1 ? "invalid escape"
-                                                 : "lone surrogate");
+                return fail_at(s, escape, c == -1 ? "invalid escape"
+                                                  : "lone surrogate");
             }
 
+        } else {
+            n = sbx_utf8_length(p, s->end - p);
+
+            if (n < 0) {
+                return fail_at(s, p, "invalid UTF-8");
+            }
+
+            c = str == NULL ? 0 : sbx_utf8_decode(p, n);
+            p += n;
+        }
+
+        if (str != NULL) {
             add_point(str, c);
-            continue;
         }
-
-        n = sbx_utf8_length(p, s->end - p);
-
-        if (n < 0) {
-            return fail_at(s, p, "invalid UTF-8");
-        }
-
-        add_point(str, sbx_utf8_decode(p, n));
-        p += n;
     }
 
-    return fail_at(s, str->raw.data - 1, "unterminated string");
+    if (p == s->end) {
+        return fail_at(s, start, "unterminated string");
+    }
+
+    s->at = p + 1;
+
+    return 0;
+}
+
+
+/* A key, with what tells whether it was seen before. */
+static int
+scan_key(scan_t *s, key_text_t *str)
+{
+    memset(str, 0, sizeof(key_text_t));
+    str->hash = 0xcbf29ce484222325ULL;
+    str->raw.data = s->at + 1;
+
+    if (scan_string(s, str) != 0) {
+        return -1;
+    }
+
+    str->raw.len = s->at - 1 - str->raw.data;
+
+    return 0;
 }
 
 
@@ -183,7 +201,7 @@ next_point(const char **p, const char *end)
 
 /* Both were scanned before; "a" and "\u0061" are the same key. */
 static int
-keys_equal(const seen_key_t *a, const string_t *b)
+keys_equal(const seen_key_t *a, const key_text_t *b)
 {
     const char *p, *q, *p_end, *q_end;
 
@@ -207,7 +225,7 @@ keys_equal(const seen_key_t *a, const string_t *b)
 
 
 static int
-add_key(scan_t *s, size_t base, const string_t *str)
+add_key(scan_t *s, size_t base, const key_text_t *str)
 {
     size_t i;
     char what[96];
@@ -272,7 +290,7 @@ expect(scan_t *s, char c, const char *what)
 static int
 scan_member(scan_t *s, size_t base)
 {
-    string_t str;
+    key_text_t str;
 
     skip_space(s);
 
@@ -280,7 +298,7 @@ scan_member(scan_t *s, size_t base)
         return fail_at(s, s->at, "a key was expected");
     }
 
-    if (scan_string(s, &str) != 0
+    if (scan_key(s, &str) != 0
         || add_key(s, base, &str) != 0
         || expect(s, ':', "a colon was expected") != 0)
     {
@@ -426,8 +444,6 @@ scan_literal(scan_t *s)
 static int
 scan_value(scan_t *s)
 {
-    string_t str;
-
     skip_space(s);
 
     if (s->at == s->end) {
@@ -449,7 +465,7 @@ scan_value(scan_t *s)
         return scan_container(s, ']');
 
     case '"':
-        return scan_string(s, &str);
+        return scan_string(s, NULL);
 
     case '-':
     case '0' ... '9':

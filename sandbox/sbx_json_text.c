@@ -9,7 +9,7 @@
 #include "sbx_json_text.h"
 
 
-static const char base64_digits[64] =
+static const char base64_digits[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 

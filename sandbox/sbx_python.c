@@ -16,6 +16,7 @@
 #include "sbx_python.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,13 +130,16 @@ main(void)
 
 /*
  * Python takes over an ignored SIGINT and would never raise KeyboardInterrupt;
- * a mask or an umask of the operator's shell would reach the children.
+ * a mask or an umask of the operator's shell would reach the children.  A malloc
+ * arena per thread, which the interpreter's one lock makes useless, would take 64
+ * MB of a run's address space: three threads, and no fourth can start.
  */
 static void
 clean_process(void)
 {
     sbx_child_signals();
     umask(022);
+    mallopt(M_ARENA_MAX, 1);
 }
 
 

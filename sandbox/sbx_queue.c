@@ -81,6 +81,15 @@ unprotected(sbx_task_t *run)
 }
 
 
+/* While the self-tests hold the slots, whoever will have one waits as well. */
+static unsigned
+queue_room(void)
+{
+    return sbx_super.conf->queue
+           + (sbx_super.probing > 0 ? sbx_super.slots + sbx_super.probing : 0);
+}
+
+
 void
 sbx_queue_add(sbx_task_t *run)
 {
@@ -116,7 +125,7 @@ sbx_queue_add(sbx_task_t *run)
         return;
     }
 
-    if (run->conn != NULL && sbx_super.queued > sbx_super.conf->queue) {
+    if (run->conn != NULL && sbx_super.queued > queue_room()) {
         sbx_queue_remove(run);
         sbx_run_refuse(run, SBX_BUSY, SBX_REASON_QUEUE,
                        "all %u slots are busy and %u runs are waiting",

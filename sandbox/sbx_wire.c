@@ -19,6 +19,12 @@
     (SBX_JOB_SOFT_MEMORY | SBX_JOB_PROC_EMPTY | SBX_JOB_NO_ZYGOTE)
 
 
+/* How far the fields before the first case have come. */
+typedef struct {
+    uint64_t rows_seen, program_seen, limits_seen;
+    sbx_str_t path;     /* of a FILE_PATH whose FILE_DATA is to follow */
+} shared_t;
+
 static int get_job(sbx_job_t *job, sbx_fields_t *in, sbx_err_t *err);
 static int check_limits(sbx_job_t *job, sbx_err_t *err);
 
@@ -205,45 +211,68 @@ get_cases(sbx_job_t *job, sbx_field_t *field, sbx_fields_t *in,
 
 
 static int
+get_shared(sbx_job_t *job, const sbx_field_t *field, shared_t *shared,
+    sbx_err_t *err)
+{
+    int rc;
+
+    if (field->tag == SBX_TAG_LIMIT) {
+        return sbx_limits_get(field, job->limits, &shared->limits_seen, err);
+    }
+
+    rc = sbx_rows_get(job_rows, job, field, &shared->rows_seen, err);
+
+    if (rc == 0) {
+        rc = sbx_program_get(job, field, &shared->path,
+                             &shared->program_seen, err);
+    }
+
+    if (rc == 0) {
+        return sbx_fail(err, SBX_STEP_WIRE, 0, "unknown field %u",
+                        field->tag);
+    }
+
+    return rc < 0 ? -1 : 0;
+}
+
+
+static int
+check_shared(sbx_job_t *job, const shared_t *shared, sbx_err_t *err)
+{
+    const char *why;
+
+    if (sbx_rows_complete(job_rows, shared->rows_seen, err) != 0
+        || sbx_program_complete(job, shared->path, shared->program_seen, err)
+           != 0
+        || check_limits(job, err) != 0)
+    {
+        return -1;
+    }
+
+    why = sbx_name_check(job->language);
+
+    if (why != NULL) {
+        return sbx_fail(err, SBX_STEP_WIRE, 0, "language %s", why);
+    }
+
+    return 0;
+}
+
+
+static int
 get_job(sbx_job_t *job, sbx_fields_t *in, sbx_err_t *err)
 {
     int rc;
-    uint64_t rows_seen, program_seen, limits_seen;
-    sbx_str_t path;
+    shared_t shared;
     sbx_field_t field;
-    const char *why;
 
-    rows_seen = 0;
-    program_seen = 0;
-    limits_seen = 0;
-    path = (sbx_str_t) { NULL, 0 };
+    memset(&shared, 0, sizeof(shared_t));
 
     while ((rc = sbx_field_next(in, &field, err)) == 1
            && field.tag != SBX_TAG_CASE)
     {
-        if (field.tag == SBX_TAG_LIMIT) {
-            rc = sbx_limits_get(&field, job->limits, &limits_seen, err);
-
-            if (rc != 0) {
-                return -1;
-            }
-
-            continue;
-        }
-
-        rc = sbx_rows_get(job_rows, job, &field, &rows_seen, err);
-
-        if (rc == 0) {
-            rc = sbx_program_get(job, &field, &path, &program_seen, err);
-        }
-
-        if (rc < 0) {
+        if (get_shared(job, &field, &shared, err) != 0) {
             return -1;
-        }
-
-        if (rc == 0) {
-            return sbx_fail(err, SBX_STEP_WIRE, 0, "unknown field %u",
-                            field.tag);
         }
     }
 
@@ -255,17 +284,8 @@ get_job(sbx_job_t *job, sbx_fields_t *in, sbx_err_t *err)
         return sbx_fail(err, SBX_STEP_WIRE, 0, "a job without a case");
     }
 
-    if (sbx_rows_complete(job_rows, rows_seen, err) != 0
-        || sbx_program_complete(job, path, program_seen, err) != 0
-        || check_limits(job, err) != 0)
-    {
+    if (check_shared(job, &shared, err) != 0) {
         return -1;
-    }
-
-    why = sbx_name_check(job->language);
-
-    if (why != NULL) {
-        return sbx_fail(err, SBX_STEP_WIRE, 0, "language %s", why);
     }
 
     return get_cases(job, &field, in, err);

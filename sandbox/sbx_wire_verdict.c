@@ -161,46 +161,33 @@ get_field(sbx_verdict_t *v, const sbx_field_t *field, uint64_t *rows_seen,
 }
 
 
-int
-sbx_verdict_unpack(sbx_verdict_t *v, const char **payload, size_t *len,
-    sbx_err_t *err)
+/* The fields behind CASE; in stops before the next CASE. */
+static int
+get_fields(sbx_verdict_t *v, sbx_fields_t *in, sbx_err_t *err)
 {
     int rc;
     uint64_t rows_seen, limits_seen;
     sbx_field_t field;
-    sbx_fields_t in = { *payload, *len };
-
-    sbx_verdict_init(v);
+    sbx_fields_t before;
 
     rows_seen = 0;
     limits_seen = 0;
-    rc = sbx_field_next(&in, &field, err);
-
-    if (rc <= 0) {
-        return rc;
-    }
-
-    if (field.tag != SBX_TAG_CASE) {
-        return sbx_fail(err, SBX_STEP_WIRE, 0,
-                        "a verdict starts with field %u", field.tag);
-    }
-
-    if (sbx_field_u32(&field, &v->id, err) != 0) {
-        return -1;
-    }
 
     for ( ;; ) {
-        *payload = in.at;
-        *len = in.left;
-
-        rc = sbx_field_next(&in, &field, err);
+        before = *in;
+        rc = sbx_field_next(in, &field, err);
 
         if (rc < 0) {
             return -1;
         }
 
-        if (rc == 0 || field.tag == SBX_TAG_CASE) {
-            break;
+        if (rc == 1 && field.tag == SBX_TAG_CASE) {
+            *in = before;
+            rc = 0;
+        }
+
+        if (rc == 0) {
+            return sbx_rows_complete(verdict_rows, rows_seen, err);
         }
 
         rc = get_field(v, &field, &rows_seen, &limits_seen, err);
@@ -214,11 +201,38 @@ sbx_verdict_unpack(sbx_verdict_t *v, const char **payload, size_t *len,
                             field.tag);
         }
     }
+}
 
-    if (rc == 0) {
-        *payload = in.at;
-        *len = in.left;
+
+int
+sbx_verdict_unpack(sbx_verdict_t *v, const char **payload, size_t *len,
+    sbx_err_t *err)
+{
+    int rc;
+    sbx_field_t field;
+    sbx_fields_t in = { *payload, *len };
+
+    sbx_verdict_init(v);
+
+    rc = sbx_field_next(&in, &field, err);
+
+    if (rc <= 0) {
+        return rc;
     }
 
-    return sbx_rows_complete(verdict_rows, rows_seen, err) == 0 ? 1 : -1;
+    if (field.tag != SBX_TAG_CASE) {
+        return sbx_fail(err, SBX_STEP_WIRE, 0,
+                        "a verdict starts with field %u", field.tag);
+    }
+
+    if (sbx_field_u32(&field, &v->id, err) != 0
+        || get_fields(v, &in, err) != 0)
+    {
+        return -1;
+    }
+
+    *payload = in.at;
+    *len = in.left;
+
+    return 1;
 }

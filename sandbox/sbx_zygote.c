@@ -49,7 +49,7 @@
 typedef struct {
     const sbx_zygote_ops_t *ops;
     struct sock_fprog filters[SBX_FILTER_COUNT];
-    int listener;       /* 1: `notify` is loaded, its listener handed over */
+    int listener;       /* `notify` of HELLO: 0, 1 or 2 */
     int clone3;         /* 0: hidden by a container's filter */
     void *tid_at;       /* libc's own copy of the thread id */
     void *page_at;      /* the hook's page, NULL: no hook here */
@@ -215,11 +215,17 @@ load_notify(zygote_t *z)
     fd = (int) syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
                        flags | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, notify);
 
+    if (fd >= 0) {
+        z->listener = 2;
+    }
+
     if (fd < 0 && errno == EINVAL) {
         fd = (int) syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, notify);
     }
 
-    z->listener = (fd >= 0);
+    if (fd >= 0 && z->listener == 0) {
+        z->listener = 1;
+    }
 
     return fd;
 }

@@ -66,7 +66,8 @@ typedef struct {
     int32_t pid;            /* FORKED: in the supervisor's pid namespace */
     int32_t ns_flags;       /* FORK: for the child's setns */
     uint32_t uid, gid;      /* FORK: for setresuid, after setns */
-    uint32_t notify;        /* HELLO: 1 a listener comes with it */
+    uint32_t notify;        /* HELLO: 1 a listener comes with it, 2 and no
+                               signal handler runs during a notification */
     uint64_t vm_size, vm_data;  /* HELLO, READY: bytes, from /proc/self/statm */
     sbx_err_t err;          /* FAILED */
 } sbx_zmsg_t;

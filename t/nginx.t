@@ -27,7 +27,7 @@ add_block_preprocessor(sub {
         unless defined $block->more_headers;
 });
 
-plan tests => repeat_each() * 58;
+plan tests => repeat_each() * 55;
 
 no_long_string();
 run_tests();
@@ -64,8 +64,7 @@ __DATA__
 
 === TEST 4: larger than client_max_body_size
 --- config
-    client_max_body_size 1k;
-    location /run { sandbox any; }
+    location /run { client_max_body_size 1k; sandbox any; }
 --- request eval
 "POST /run\n$main::Big"
 --- error_code: 413
@@ -113,11 +112,9 @@ __DATA__
 --- response_body_like eval
 [qr/"output":"2\\n"/, qr/403 Forbidden/]
 
-=== TEST 9: a program's answer included by SSI
+=== TEST 9: a stored program's answer included by SSI
 --- config
-    location /page { ssi on; ssi_types text/plain; default_type text/plain;
-                     return 200 "unused"; }
-    location /ssi/ { ssi on; root html; }
+    location /ssi/ { ssi on; }
     location /stored { sandbox python; sandbox_code ../html/stored.py; }
 --- user_files
 >>> ssi/page.html
@@ -125,10 +122,10 @@ before <!--#include virtual="/stored" --> after
 >>> stored.py
 print("stored")
 --- request
-POST /ssi/page.html
+GET /ssi/page.html
 --- more_headers
-Content-Type: text/plain
---- error_code: 405
+Accept: */*
+--- response_body_like: ^before \{"status":"success","output":"stored\\n".*\} after$
 
 === TEST 10: limit_req
 --- http_config
@@ -207,18 +204,15 @@ qr/st=success lang=python wall=\d+\.\d{3} cpu=\d+\.\d{3} queue=\d+\.\d{3} mem=\d
 --- response_body_like eval
 [qr/"exit_code":137/, qr/sandbox_exit_code\{code="137"\} 1\n/, qr/./]
 
-=== TEST 17: a queue that is full answers busy, and when to come back
+=== TEST 17: no queue, one slot: who comes first while it starts is served
 --- http_config
     sandbox_slots 1;
     sandbox_standby 0;
     sandbox_queue 0;
 --- config
     location /run { sandbox any; }
-    location /both { ssi on; }
-    location /metrics { sandbox_metrics; }
---- request
-POST /run
-{"language":"python","code":"print(1+1)"}
+--- request eval
+"POST /run\n$main::Hello"
 --- error_code: 200
 
 === TEST 18: an upstream that is somebody else's supervisor, and gone

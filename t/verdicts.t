@@ -29,7 +29,7 @@ EOC
         unless defined $block->more_headers;
 });
 
-plan tests => repeat_each() * 96;
+plan tests => repeat_each() * 124;
 
 no_long_string();
 run_tests();

@@ -15,8 +15,10 @@ a line), .env (NAME=value, one a line), .limits (name=value, one a line) and
 
 import argparse
 import base64
+import concurrent.futures
 import http.client
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -50,7 +52,7 @@ WRAP = [
 ]
 LANGUAGES = {
     "python": (["python3"], [".py"]),
-    "node": (["node", "--no-warnings"], [".js", ".mjs", ".cjs"]),
+    "node": (["/usr/bin/node", "--no-warnings"], [".js", ".mjs", ".cjs"]),
 }
 
 
@@ -228,10 +230,9 @@ def load_differences():
     return known
 
 
-def examine(program, inside):
+def examine(program, pair, inside):
     """One of: same, differs, unstable, left out; and what to print."""
-    first = outside(program)
-    second = outside(program)
+    first, second = pair
     if not first.same(second):
         return "unstable", first, second
     got = inside.run(program)
@@ -279,7 +280,10 @@ def main():
 
     inside = Url(options.url) if options.url else Command(options.command)
     programs = list(load(options.language or LANGUAGES, options.patterns))
-    results = [(program, examine(program, inside)) for program in programs]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        pairs = zip(pool.map(outside, programs), pool.map(outside, programs))
+    results = [(program, examine(program, pair, inside))
+               for program, pair in zip(programs, pairs)]
     if not results:
         sys.exit("fidelity: no such program")
     sys.exit(0 if report(results, load_differences(),

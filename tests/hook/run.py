@@ -419,7 +419,7 @@ def cost(guest, rounds=11):
                                      text=True, check=True).stdout
                 times[hooked].append(float(out))
         pairs = sorted(h / n for n, h in zip(times[False], times[True]))
-        print(f"# CPU time {name}: {statistics.median(times[False]):.3f} s, with"
+        print(f"# CPU {name}: {statistics.median(times[False]):.3f} s, with"
               f" hook {statistics.median(times[True]):.3f} s; ratio of pairs"
               f" median {statistics.median(pairs):.3f}"
               f" ({pairs[1]:.3f} to {pairs[-2]:.3f}), best against best"

@@ -26,10 +26,10 @@
 #include "sbx_ns.h"
 #include "stand_in.h"
 
-#define PATIENCE_MS  10000
+#define PATIENCE_MS  60000
 
 
-options_t options = { 1, 1 };
+options_t options = { 1, 1, 0 };
 
 static unsigned tests, failures;
 

@@ -16,6 +16,7 @@
 typedef struct {
     int cgroup;             /* 0: act as on a host without */
     int userns;             /* 0: act as on a host without */
+    int cgroup_v2;          /* 1: it must be v2 */
 } options_t;
 
 extern options_t options;

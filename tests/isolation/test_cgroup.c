@@ -222,8 +222,8 @@ test_cgroup(sbx_slot_t *slot, sbx_cgroup_host_t *host)
         return;
     }
 
-    diag("cgroup v%d: memory %s, pids %s, cpu %s", (int) host->kind,
-         host->memory, host->pids, host->cpu);
+    diag("cgroup v%d: %s %s %s", (int) host->kind, host->memory, host->pids,
+         host->cpu);
 
     test_memory(slot);
     test_tmpfs(slot);

@@ -22,7 +22,7 @@
 #include "stand_in.h"
 
 #define FAMILY_MAX   64
-#define PATIENCE_MS  10000
+#define PATIENCE_MS  60000
 
 /* init, supervisor, three slot inits, three children, three orphans */
 #define FAMILY_SIZE  (2 + 3 * SLOTS)

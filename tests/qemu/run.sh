@@ -52,7 +52,7 @@ mkdir -p "$cache"
 cache=$(realpath "$cache")
 work=$(mktemp -d "$cache/run.XXXXXX")
 chmod 755 "$work"               # apt downloads as a user of its own
-trap "rm -rf $work" EXIT INT TERM
+trap 'rm -rf "$work"' EXIT INT TERM
 
 # --- the kernel, once
 
@@ -124,7 +124,7 @@ place /usr/bin/python3
 library=$(/usr/bin/python3 -c \
     'import sysconfig; print(sysconfig.get_path("stdlib"))')
 mkdir -p "$root$library"
-(cd "$library" && find . \( -name __pycache__ -o -name test -o -name idlelib \
+(cd "$library" && find . \( -name test -o -name idlelib \
     -o -name 'config-*' -o -name tkinter -o -name ensurepip \) -prune \
     -o -type f -print | cpio -pd "$root$library" 2>/dev/null)
 for module in "$library"/lib-dynload/*.so; do
@@ -183,7 +183,7 @@ timeout "$limit" qemu-system-x86_64 -accel tcg -cpu max -smp 1 -m "$memory" \
 $(tail -n 20 "$work/serial")"
 
 tr -d '\r' < "$work/serial" \
-    | sed -e '1,/^.*BEGIN OF COMMAND$/d' -e '/^EXIT CODE [0-9]*$/,$d'
+    | sed -e '0,/^.*BEGIN OF COMMAND$/d' -e '/^EXIT CODE [0-9]*$/,$d'
 
 code=$(tr -d '\r' < "$work/serial" | sed -n 's/^EXIT CODE \([0-9]*\)$/\1/p')
 

@@ -36,7 +36,8 @@ test_conversions(void **state)
     CHECK("%.*s|%.2s", 3, "abcdef", "xyz");
     CHECK("%c%c", 'a', 'b');
     CHECK("100%%");
-    CHECK("%5d|%-5d|%05u", 42, 42, 42u);
+    CHECK("%5d|%-5d|%05u|%05d|%-5d|", 42, 42, 42u, -42, -42);
+    CHECK("%016lx", 0xdeadbeeful);
     CHECK("%8s|%-8s|", "ab", "ab");
     CHECK("%*d", 6, 1);
     CHECK("%p", (void *) 0x1234);

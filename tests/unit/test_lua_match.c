@@ -129,7 +129,7 @@ test_same_as_stock(void **state)
     luaL_requiref(own, "string", luaopen_string, 1);
     lua_settop(own, 0);
     lua_newtable(own);
-    luaL_setfuncs(own, sbx_lua_match_functions, 0);
+    luaL_setfuncs(own, sbx_lua_find_functions, 0);
     load_script(own);
 
     srand(20);

@@ -75,6 +75,13 @@ answer(int listener, pid_t pid, uint32_t flags, result_t *r)
     resp.id = req.id;
     resp.error = row != NULL && row->errnum ? -row->errnum : -EPERM;
 
+    if (row != NULL && row->rule == SBX_RULE_EXIT) {
+        resp.error = 0;
+        resp.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+        (void) ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &resp);
+        return;
+    }
+
     if (r->nnamed < 16 && !has_named(r, name)) {
         snprintf(r->named[r->nnamed++], sizeof(r->named[0]), "%s", name);
     }

@@ -123,7 +123,8 @@ expected(int id, const sbx_syscall_t *row)
         return ENOSYS_ANSWER;
     }
 
-    if (row->rule == SBX_RULE_ALLOW || (named && !plain)
+    if (row->rule == SBX_RULE_ALLOW || row->rule == SBX_RULE_EXIT
+        || (named && !plain)
         || (id == SBX_FILTER_PLAIN_FORKING && row->rule == SBX_RULE_THREAD))
     {
         return SECCOMP_RET_ALLOW;

@@ -1,3 +1,3 @@
 const os = require('os');
 console.log(os.EOL === '\n', os.endianness(), os.homedir(), os.tmpdir(),
-  os.cpus().length === os.availableParallelism(), os.type());
+  os.availableParallelism() > 0, os.type());

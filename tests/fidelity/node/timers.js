@@ -1,8 +1,8 @@
 const { setTimeout: sleep } = require('timers/promises');
 (async () => {
   let n = 0;
-  const interval = setInterval(() => console.log('interval', ++n), 20);
-  await sleep(70);
+  const interval = setInterval(() => { n++; }, 10);
+  await sleep(100);
   clearInterval(interval);
   console.log(n >= 2, await sleep(1, 'value'));
 })();

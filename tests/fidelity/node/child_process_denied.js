@@ -1,0 +1,1 @@
+require('child_process').execFileSync(process.execPath, ['-e', '1']);

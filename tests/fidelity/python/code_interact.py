@@ -1,0 +1,2 @@
+import code
+code.interact(banner="begin", exitmsg="end", local={"x": 3})

@@ -1,0 +1,4 @@
+import decimal
+print(decimal.getcontext())
+print(decimal.Decimal(1) / 7)
+decimal.Decimal("x")

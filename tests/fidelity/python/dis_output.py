@@ -1,0 +1,2 @@
+import dis
+dis.dis(lambda x: x + 1)

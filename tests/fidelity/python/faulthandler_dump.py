@@ -1,0 +1,8 @@
+import faulthandler
+
+
+def f():
+    faulthandler.dump_traceback()
+
+
+f()

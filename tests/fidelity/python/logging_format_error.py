@@ -1,0 +1,2 @@
+import logging
+logging.warning("%d", "not a number")

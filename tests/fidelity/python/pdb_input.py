@@ -1,0 +1,4 @@
+import pdb
+x = 5
+pdb.set_trace()
+print("after")

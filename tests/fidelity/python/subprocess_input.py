@@ -1,0 +1,5 @@
+import subprocess
+import sys
+print(subprocess.check_output([sys.executable, "-c",
+                               "print(input().upper())"],
+                              input="text", text=True))

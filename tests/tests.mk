@@ -1,0 +1,167 @@
+# The tests.  Each suite is a target of its own; T= chooses within it:
+#
+#     make unit T=limit           make t T=t/policy.t
+#     make lifecycle T=reload     make fidelity T=thread
+#
+# `make test` runs those of CI_SUITES one after the other and ends with their
+# sums; the full output of each is in build/test/SUITE.log.
+
+T          ?=
+tst        := $(bld)/tests
+
+CI_SUITES   = unit hook zygote isolation t lifecycle fidelity page docs fuzz \
+              qemu
+LONG_SUITES = lifecycle-user asan fuzz-long
+
+.PHONY: test test-long $(CI_SUITES) $(LONG_SUITES) bench test-programs
+test: deps-test
+	+@$(MAKE) --no-print-directory all test-programs
+	+@BUILD=$(bld) MAKE='$(MAKE)' tests/suites $(CI_SUITES)
+
+test-long: test
+	+@BUILD=$(bld) MAKE='$(MAKE)' tests/suites $(LONG_SUITES)
+
+
+# --- programs in C
+
+tst_cc      = $(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) $(san) -MMD -MP
+
+unit_progs := $(patsubst tests/unit/%.c,$(tst)/unit/%,\
+                $(wildcard tests/unit/test_*.c))
+lua_progs  := $(filter $(tst)/unit/test_lua%,$(unit_progs))
+lua_objs   := $(patsubst lua/%.c,$(tst)/lua/%.o,$(wildcard lua/*.c))
+LUA_INC    ?= /usr/include/lua5.4
+
+$(tst)/lua/%.o: lua/%.c
+	@mkdir -p $(@D)
+	$(tst_cc) -I$(LUA_INC) -c -o $@ $<
+
+$(lua_progs): $(tst)/unit/%: tests/unit/%.c $(lua_objs) $(bld)/libsbx.a
+	@mkdir -p $(@D)
+	$(tst_cc) -I$(LUA_INC) -o $@ $^ -l:liblua5.4.a -lm -ldl -lcmocka \
+	    -ljson-c -lseccomp
+
+$(filter-out $(lua_progs),$(unit_progs)): $(tst)/unit/%: tests/unit/%.c \
+        $(bld)/libsbx.a
+	@mkdir -p $(@D)
+	$(tst_cc) -o $@ $^ -lcmocka -ljson-c -lseccomp
+
+# Each step of a child can be told to fail in this one.
+fault_objs := $(core_srcs:sandbox/%.c=$(tst)/faults/%.o)
+
+$(tst)/faults/%.o: sandbox/%.c
+	@mkdir -p $(@D)
+	$(tst_cc) -DSBX_FAULTS -c -o $@ $<
+
+zygote_src := $(filter-out %/test_filter.c %/test_zygote.c,\
+                $(wildcard tests/zygote/*.c))
+
+$(tst)/zygote/test_%: tests/zygote/test_%.c $(zygote_src) $(fault_objs)
+	@mkdir -p $(@D)
+	$(tst_cc) -DSBX_FAULTS -o $@ $^ -lseccomp -ljson-c
+
+$(tst)/isolation/test_slot: $(wildcard tests/isolation/*.c) $(bld)/libsbx.a
+	@mkdir -p $(@D)
+	$(tst_cc) -o $@ $^ -lseccomp -ljson-c
+
+zygote_progs := $(tst)/zygote/test_filter $(tst)/zygote/test_zygote
+slot_prog    := $(tst)/isolation/test_slot
+
+test-programs: $(unit_progs) $(zygote_progs) $(slot_prog)
+
+-include $(wildcard $(tst)/*/*.d)
+
+
+# --- suites without nginx
+
+unit: $(unit_progs)
+	@for p in $(filter $(tst)/unit/test_$(T)%,$(unit_progs)); do \
+	    $$p || failed="$$failed $$p"; \
+	done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
+
+hook: $(bld)/libsbx_preload.so
+	@CC=$(CC) $(PYTHON) -B tests/hook/run.py --hook $(bld)/libsbx_preload.so \
+	    --work $(tst)/hook
+
+zygote: $(zygote_progs)
+	@$(tst)/zygote/test_filter && $(tst)/zygote/test_zygote
+
+isolation: $(slot_prog)
+	@$(slot_prog) && $(slot_prog) --no-cgroup && $(slot_prog) --old-kernel
+
+fuzzers    := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+fuzz_cc     = clang $(CPPFLAGS) -g -O1 -std=gnu11 -Wall -Wextra -Werror \
+              -fsanitize=fuzzer,address,undefined \
+              -fno-sanitize-recover=undefined
+FUZZ_RUNS  ?= 20000
+FUZZ_TIME  ?= 20
+
+$(tst)/fuzz/%: tests/fuzz/%.c $(core_srcs)
+	@mkdir -p $(@D)
+	$(fuzz_cc) -o $@ $^ -ljson-c -lseccomp
+
+# New inputs go into the build tree; the corpus is changed by people only.
+fuzz: $(fuzzers:%=$(tst)/fuzz/%)
+	@for f in $(filter fuzz_$(or $(T),%),$(fuzzers)); do \
+	    mkdir -p $(tst)/fuzz/new/$$f; \
+	    $(tst)/fuzz/$$f -runs=$(FUZZ_RUNS) -max_total_time=$(FUZZ_TIME) \
+	        -print_final_stats=1 -verbosity=0 $(tst)/fuzz/new/$$f \
+	        tests/fuzz/corpus/$${f#fuzz_} || exit 1; \
+	    echo "ok - $$f"; \
+	done
+
+fuzz-long:
+	+@$(MAKE) --no-print-directory fuzz FUZZ_RUNS=-1 FUZZ_TIME=300
+
+
+# --- suites with nginx; ports of their own, all on the loopback
+
+# The original runner where it is installed, else the one in t/lib.
+prove       = TEST_NGINX_LOAD_MODULES=$(ngx_so) TEST_NGINX_BINARY=$(NGINX) \
+              prove `perl -MTest::Nginx::Socket -e1 2> /dev/null \
+                     || echo -It/lib`
+
+t: all
+	@$(prove) $(or $(T),t)
+
+lifecycle: all
+	@$(PYTHON) -B tests/lifecycle/run.py --module $(ngx_so) \
+	    --command $(bld)/deer-flow --nginx $(NGINX) --root $(tst)/lifecycle \
+	    $(T)
+
+# As root: the same, with an nginx that a normal user starts.  In /tmp, where
+# that user can look.
+lifecycle-user: all
+	@$(PYTHON) -B tests/lifecycle/run.py --module $(ngx_so) \
+	    --command $(bld)/deer-flow --nginx $(NGINX) \
+	    $(if $(root),--user 65534) $(T)
+
+served      = PORT=19480 BUILD=$(bld) MAKE='$(MAKE)' tests/served
+
+fidelity: all
+	@$(served) $(PYTHON) -B tests/fidelity/run.py \
+	    --url http://127.0.0.1:19480/run $(T)
+
+page: all
+	@$(served) $(PYTHON) -B tests/page/run.py \
+	    --url http://127.0.0.1:19480/
+
+docs: all
+	@$(PYTHON) -B tests/docs/run.py --build $(bld) $(T)
+
+qemu: all test-programs
+	@tests/qemu/run.sh -c $(abspath build/qemu) -f $(slot_prog) \
+	    '$(slot_prog)'
+
+bench: all
+	@$(PYTHON) -B tests/bench/bench.py --build $(bld)
+
+# Module and deer-flow with sanitizers; nginx itself is the distribution's, so
+# it gets the run-time library in advance.
+san_env     = ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
+              UBSAN_OPTIONS=print_stacktrace=1 \
+              TEST_NGINX_LD_PRELOAD=`gcc -print-file-name=libasan.so`
+
+asan:
+	+@$(san_env) $(MAKE) --no-print-directory BUILD=$(bld)/asan CC=gcc \
+	    SANITIZE=address,undefined unit t lifecycle

@@ -96,7 +96,7 @@ ngx_conf  = $(firstword $(wildcard $(NGINX_SRC)/configure \
                                    $(NGINX_SRC)/auto/configure))
 ngx_cc    = $(CFLAGS) -fPIC -Wextra -Wno-unused-parameter \
             -Wno-sign-compare -Wno-missing-field-initializers \
-            $(SANITIZE:%=-fsanitize=%)
+            $(san)
 ngx_ld    = -Wl,-z,relro -Wl,-z,now $(SANITIZE:%=-fsanitize=%)
 
 .PHONY: module
@@ -114,7 +114,8 @@ FORCE:
 $(ngx_bld)/Makefile: config $(ngx_bld)/sources
 	@test -n "$(ngx_conf)" || { echo "$(NGINX_SRC): no nginx sources:" \
 	    "install nginx-dev or set NGINX_SRC" >&2; exit 1; }
-	cd $(NGINX_SRC) && bash -c 'NGX_CONF_FLAGS=( $(NGINX_FLAGS) ); \
+	cd $(NGINX_SRC) && bash -c 'unset CFLAGS CPPFLAGS LDFLAGS; \
+	    NGX_CONF_FLAGS=( $(NGINX_FLAGS) ); \
 	    test ! -f ./conf_flags || . ./conf_flags; \
 	    $(ngx_conf) "$${NGX_CONF_FLAGS[@]}" --with-cc="$(CC)" \
 	        --with-cc-opt="$(ngx_cc)" --with-ld-opt="$(ngx_ld)" \
@@ -122,9 +123,12 @@ $(ngx_bld)/Makefile: config $(ngx_bld)/sources
 	    > $(ngx_bld)/configure.log 2>&1 \
 	    || { tail -8 $(ngx_bld)/configure.log >&2; rm -f $@; exit 1; }
 
+# A `make CFLAGS=…` reaches nginx by --with-cc-opt; let through as a variable
+# too, it would replace nginx's own flags, in its configure and in its Makefile.
+$(ngx_so): MAKEOVERRIDES =
 $(ngx_so): $(ngx_bld)/Makefile $(ngx_srcs)
 	+$(MAKE) --no-print-directory -C $(NGINX_SRC) -f $(ngx_bld)/Makefile modules
-	cp $(ngx_bld)/$(@F) $@
+	@cp $(ngx_bld)/$(@F) $@.new && mv $@.new $@
 # --- end of the nginx module
 
 # --- running it

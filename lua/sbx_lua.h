@@ -49,8 +49,8 @@ typedef struct {
 
 /*
  * Loads the file (text chunks only), runs it once in bounds, checks that it
- * returns a table whose known fields are functions and that has no unknown ones.
- * Configuration time (master) and init_process (worker).  On NULL, err says
+ * returns a table that has no other fields than the known functions.
+ * Configuration time (master); workers inherit it by fork.  On NULL, err says
  * "FILE:LINE: message".  The file is read when opened, not later.
  */
 sbx_policy_t *sbx_policy_open(const char *path,
@@ -76,11 +76,11 @@ int sbx_policy_limits(sbx_policy_t *policy, sbx_job_t *job,
 
 /*
  * response(req, verdict): verdict is the native answer as a table (numbers,
- * strings, tables; output and stderr as raw byte strings), plus http (the status
- * it would have).  The result is nil (native answer stays), or a table with
- * status (200 … 599), headers (string → string), body (string, or a table that
- * is encoded as JSON).  Returns 1 with *out filled (caller frees by
- * sbx_policy_response_clear), 0 for nil, -1 with err.
+ * strings, tables; output and stderr as raw byte strings), plus http (the
+ * status it would have).  The result is nil (native answer stays), or a table
+ * with status (200 … 599, else as http), headers (string → string), body
+ * (string, or a table that is encoded as JSON).  Returns 1 with *out filled
+ * (caller frees by sbx_policy_response_clear), 0 for nil, -1 with err.
  */
 int sbx_policy_response(sbx_policy_t *policy, const sbx_policy_request_t *req,
     const sbx_verdict_t *v, sbx_policy_response_t *out, char *err, size_t size);

@@ -26,6 +26,9 @@
 /* Making an object of this size is a step of its own: check right after it. */
 #define LARGE_BYTES (64u << 10)
 
+/* No object may be more than this part of the cap: filling it is one step. */
+#define OBJECT_PART 4
+
 
 static void count_hook(lua_State *L, lua_Debug *ar);
 
@@ -73,7 +76,7 @@ alloc_bounded(void *data, void *old, size_t old_size, size_t size)
     }
 
     if (size > old_size
-        && (bound->used > bound->cap
+        && (size > bound->cap / OBJECT_PART || bound->used > bound->cap
             || size - old_size > bound->cap - bound->used))
     {
         bound->refused = 1;
@@ -319,8 +322,10 @@ report_error(const sbx_policy_t *policy, int status, const char *text,
     const size_t skip = sizeof(SBX_LUA_CHUNK);  /* with the colon */
 
     if (status == LUA_ERRMEM) {
-        snprintf(err, size, "%s: policy needs more than %llu bytes of memory",
-                 policy->path, (unsigned long long) policy->bound.cap);
+        snprintf(err, size, "%s: policy needs more than %llu bytes of memory, "
+                 "or %llu for one string or table", policy->path,
+                 (unsigned long long) policy->bound.cap,
+                 (unsigned long long) policy->bound.cap / OBJECT_PART);
         return;
     }
 

@@ -218,7 +218,8 @@ add_string(sbx_matcher_t *m, luaL_Buffer *out, const char *s, const char *end)
 
 /* Adds what replaces the match; false or nil keep it. */
 static void
-add_replacement(sbx_matcher_t *m, luaL_Buffer *out, const char *s, const char *end)
+add_replacement(sbx_matcher_t *m, luaL_Buffer *out, const char *s,
+    const char *end)
 {
     int n;
     lua_State *L = m->L;

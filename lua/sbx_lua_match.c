@@ -537,7 +537,8 @@ sbx_matcher_push(sbx_matcher_t *m, int i, const char *s, const char *end)
 
 
 int
-sbx_matcher_push_all(sbx_matcher_t *m, const char *s, const char *end, int whole)
+sbx_matcher_push_all(sbx_matcher_t *m, const char *s, const char *end,
+    int whole)
 {
     int i, n;
 

@@ -89,7 +89,7 @@ sbx_request_clear(sbx_request_t *req)
 
 
 int
-sbx_parser_fail(sbx_parser_t *p, const char *fmt, ...)
+sbx_json_fail(sbx_parser_t *p, const char *fmt, ...)
 {
     va_list args;
 
@@ -104,9 +104,9 @@ sbx_parser_fail(sbx_parser_t *p, const char *fmt, ...)
 
 
 int
-sbx_parser_fail_memory(sbx_parser_t *p)
+sbx_json_no_memory(sbx_parser_t *p)
 {
-    sbx_parser_fail(p, "no memory");
+    sbx_json_fail(p, "no memory");
     errno = ENOMEM;
 
     return -1;
@@ -118,11 +118,11 @@ static int
 fail_add(sbx_parser_t *p, const char *field, int bound)
 {
     if (errno == ENOMEM) {
-        return sbx_parser_fail_memory(p);
+        return sbx_json_no_memory(p);
     }
 
-    return sbx_parser_fail(p, "%s: more than %d, or args and env together above %d bytes",
-                field, bound, SBX_ARGENV_BYTES);
+    return sbx_json_fail(p, "%s: more than %d, or args and env together "
+                         "above %d bytes", field, bound, SBX_ARGENV_BYTES);
 }
 
 
@@ -176,7 +176,7 @@ finish(sbx_parser_t *p)
     job = &p->req->job;
 
     if (!p->has_code) {
-        return sbx_parser_fail(p, "code: is required");
+        return sbx_json_fail(p, "code: is required");
     }
 
     if (p->language.len > 0 && job->language.len > 0
@@ -184,9 +184,10 @@ finish(sbx_parser_t *p)
             || memcmp(p->language.data, job->language.data, job->language.len)
                != 0))
     {
-        return sbx_parser_fail(p, "language: \"%.*s\" is not to be had here, only "
-                    "\"%.*s\"", sbx_quoted_len(job->language), job->language.data,
-                    sbx_quoted_len(p->language), p->language.data);
+        return sbx_json_fail(p, "language: \"%.*s\" is not to be had here, "
+                             "only \"%.*s\"", sbx_quoted_len(job->language),
+                             job->language.data, sbx_quoted_len(p->language),
+                             p->language.data);
     }
 
     if (job->language.len == 0) {
@@ -194,7 +195,7 @@ finish(sbx_parser_t *p)
     }
 
     if (job->language.len == 0) {
-        return sbx_parser_fail(p, "language: is required");
+        return sbx_json_fail(p, "language: is required");
     }
 
     if (job->name.len == 0) {
@@ -204,15 +205,16 @@ finish(sbx_parser_t *p)
     clash = sbx_job_clash(job);
 
     if (clash >= 0) {
-        return sbx_parser_fail(p, "files[%d]: path \"%.*s\" is in the way of another "
-                    "file", clash, sbx_quoted_len(job->files[clash].path),
-                    job->files[clash].path.data);
+        return sbx_json_fail(p, "files[%d]: path \"%.*s\" is in the way of "
+                             "another file", clash,
+                             sbx_quoted_len(job->files[clash].path),
+                             job->files[clash].path.data);
     }
 
     if (job->ncases == 0
         && sbx_job_add_case(job, 0, (sbx_str_t) { NULL, 0 }) != 0)
     {
-        return sbx_parser_fail_memory(p);
+        return sbx_json_no_memory(p);
     }
 
     return 0;
@@ -226,11 +228,11 @@ parse_root(sbx_parser_t *p)
     const key_row_t *row;
 
     if (p->req->decoded == NULL) {
-        return sbx_parser_fail_memory(p);
+        return sbx_json_no_memory(p);
     }
 
     if (!sbx_parser_enter(p, '{')) {
-        return sbx_parser_fail(p, "the body is not a JSON object");
+        return sbx_json_fail(p, "the body is not a JSON object");
     }
 
     while (sbx_json_more(&p->in)) {
@@ -243,7 +245,8 @@ parse_root(sbx_parser_t *p)
         }
 
         if (row->key == NULL) {
-            return sbx_parser_fail(p, "unknown key \"%.*s\"", sbx_quoted_len(key), key.data);
+            return sbx_json_fail(p, "unknown key \"%.*s\"",
+                                 sbx_quoted_len(key), key.data);
         }
 
         if (row->parse(p) != 0) {
@@ -262,13 +265,13 @@ parse_language(sbx_parser_t *p)
     sbx_str_t language;
 
     if (!sbx_parser_string(p, &language)) {
-        return sbx_parser_fail(p, "language: a string is expected");
+        return sbx_json_fail(p, "language: a string is expected");
     }
 
     why = sbx_name_check(language);
 
     if (why != NULL) {
-        return sbx_parser_fail(p, "language: %s", why);
+        return sbx_json_fail(p, "language: %s", why);
     }
 
     p->req->job.language = sbx_language_canonical(language);
@@ -284,7 +287,7 @@ parse_code(sbx_parser_t *p)
     p->has_code = 1;
 
     if (!sbx_parser_string(p, &p->req->job.code)) {
-        return sbx_parser_fail(p, "code: a string is expected");
+        return sbx_json_fail(p, "code: a string is expected");
     }
 
     return 0;
@@ -297,12 +300,12 @@ parse_name(sbx_parser_t *p)
     const char *why;
 
     if (!sbx_parser_string(p, &p->req->job.name)) {
-        return sbx_parser_fail(p, "name: a string is expected");
+        return sbx_json_fail(p, "name: a string is expected");
     }
 
     why = sbx_name_check(p->req->job.name);
 
-    return why == NULL ? 0 : sbx_parser_fail(p, "name: %s", why);
+    return why == NULL ? 0 : sbx_json_fail(p, "name: %s", why);
 }
 
 
@@ -313,7 +316,7 @@ sbx_parser_base64(sbx_parser_t *p, const char *field, sbx_str_t text,
     data->data = p->in.room;
 
     if (sbx_base64_decode(p->in.room, &data->len, text) != 0) {
-        return sbx_parser_fail(p, "%s: is not valid base64", field);
+        return sbx_json_fail(p, "%s: is not valid base64", field);
     }
 
     p->in.room += data->len;
@@ -335,7 +338,8 @@ parse_stdin_object(sbx_parser_t *p, sbx_str_t *input)
         || !sbx_parser_string(p, &text)
         || sbx_json_more(&p->in))
     {
-        return sbx_parser_fail(p, "stdin: the object is not {\"base64\": \"…\"}");
+        return sbx_json_fail(p,
+                             "stdin: the object is not {\"base64\": \"…\"}");
     }
 
     return sbx_parser_base64(p, "stdin.base64", text, input);
@@ -353,10 +357,15 @@ parse_stdin(sbx_parser_t *p)
         }
 
     } else if (!sbx_parser_string(p, &input)) {
-        return sbx_parser_fail(p, "stdin: a string or {\"base64\": \"…\"} is expected");
+        return sbx_json_fail(p, "stdin: a string or {\"base64\": \"…\"} is "
+                             "expected");
     }
 
-    return sbx_job_add_case(&p->req->job, 0, input) == 0 ? 0 : sbx_parser_fail_memory(p);
+    if (sbx_job_add_case(&p->req->job, 0, input) != 0) {
+        return sbx_json_no_memory(p);
+    }
+
+    return 0;
 }
 
 
@@ -369,17 +378,18 @@ parse_args(sbx_parser_t *p)
     job = &p->req->job;
 
     if (!sbx_parser_enter(p, '[')) {
-        return sbx_parser_fail(p, "args: an array of strings is expected");
+        return sbx_json_fail(p, "args: an array of strings is expected");
     }
 
     while (sbx_json_more(&p->in)) {
 
         if (!sbx_parser_string(p, &arg)) {
-            return sbx_parser_fail(p, "args[%zu]: a string is expected", job->nargs);
+            return sbx_json_fail(p, "args[%zu]: a string is expected",
+                                 job->nargs);
         }
 
         if (memchr(arg.data, '\0', arg.len) != NULL) {
-            return sbx_parser_fail(p, "args[%zu]: holds a NUL byte", job->nargs);
+            return sbx_json_fail(p, "args[%zu]: holds a NUL byte", job->nargs);
         }
 
         if (sbx_job_add_arg(job, arg) != 0) {
@@ -398,13 +408,13 @@ parse_env_entry(sbx_parser_t *p, sbx_str_t name)
     sbx_str_t env, text;
 
     if (!sbx_parser_string(p, &text)) {
-        return sbx_parser_fail(p, "env.%.*s: a string is expected", sbx_quoted_len(name),
-                    name.data);
+        return sbx_json_fail(p, "env.%.*s: a string is expected",
+                             sbx_quoted_len(name), name.data);
     }
 
     if (memchr(name.data, '=', name.len) != NULL) {
-        return sbx_parser_fail(p, "env: the name \"%.*s\" holds a '='",
-                    sbx_quoted_len(name), name.data);
+        return sbx_json_fail(p, "env: the name \"%.*s\" holds a '='",
+                             sbx_quoted_len(name), name.data);
     }
 
     env.data = p->in.room;
@@ -418,7 +428,8 @@ parse_env_entry(sbx_parser_t *p, sbx_str_t name)
     why = sbx_env_check(env);
 
     if (why != NULL) {
-        return sbx_parser_fail(p, "env.%.*s: %s", sbx_quoted_len(name), name.data, why);
+        return sbx_json_fail(p, "env.%.*s: %s", sbx_quoted_len(name),
+                             name.data, why);
     }
 
     if (sbx_job_add_env(&p->req->job, env) != 0) {
@@ -433,7 +444,7 @@ static int
 parse_env(sbx_parser_t *p)
 {
     if (!sbx_parser_enter(p, '{')) {
-        return sbx_parser_fail(p, "env: an object of strings is expected");
+        return sbx_json_fail(p, "env: an object of strings is expected");
     }
 
     while (sbx_json_more(&p->in)) {
@@ -464,5 +475,5 @@ parse_encoding(sbx_parser_t *p)
         }
     }
 
-    return sbx_parser_fail(p, "encoding: \"utf-8\" or \"base64\" is expected");
+    return sbx_json_fail(p, "encoding: \"utf-8\" or \"base64\" is expected");
 }

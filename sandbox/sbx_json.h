@@ -25,8 +25,8 @@ typedef struct {
 } sbx_request_t;
 
 /*
- * Strict RFC 8259: returns NULL, or says what is wrong and where ("duplicate key
- * \"code\" at byte 17").  why: caller's buffer that the result points into.
+ * Strict RFC 8259: returns NULL, or says what is wrong and where ("duplicate
+ * key \"code\" at byte 17").  why: caller's buffer that the result points into.
  */
 const char *sbx_json_check(const char *text, size_t len, char *why,
     size_t size);

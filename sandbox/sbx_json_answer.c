@@ -186,7 +186,12 @@ put_address(sbx_json_out_t *out, const sbx_violation_t *violation)
 
     text[0] = '\0';
 
-    if (violation->address != 0) {
+    /* 0 is an address, too: the most frequent one of all */
+    if (violation->address != 0
+        || (violation->source == SBX_SOURCE_HOOK
+            && violation->type >= SBX_VIOLATION_READ
+            && violation->type <= SBX_VIOLATION_BUS))
+    {
         snprintf(text, sizeof(text), "0x%llx",
                  (unsigned long long) violation->address);
     }

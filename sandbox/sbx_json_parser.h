@@ -22,9 +22,9 @@ typedef struct {
 } sbx_parser_t;
 
 /* Say why, or that there is no memory, and return -1. */
-int sbx_parser_fail(sbx_parser_t *p, const char *fmt, ...)
+int sbx_json_fail(sbx_parser_t *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-int sbx_parser_fail_memory(sbx_parser_t *p);
+int sbx_json_no_memory(sbx_parser_t *p);
 
 /* Take a string, or the opening bracket, if it is next: 1; else 0. */
 int sbx_parser_string(sbx_parser_t *p, sbx_str_t *s);

@@ -22,7 +22,7 @@ parse_file_parts(sbx_parser_t *p, size_t i, sbx_str_t parts[FILE_PARTS])
     static const char *const names[] = { "path", "content", "base64" };
 
     if (!sbx_parser_enter(p, '{')) {
-        return sbx_parser_fail(p, "files[%zu]: an object is expected", i);
+        return sbx_json_fail(p, "files[%zu]: an object is expected", i);
     }
 
     while (sbx_json_more(&p->in)) {
@@ -33,12 +33,13 @@ parse_file_parts(sbx_parser_t *p, size_t i, sbx_str_t parts[FILE_PARTS])
         }
 
         if (k == FILE_PARTS) {
-            return sbx_parser_fail(p, "files[%zu]: unknown key \"%.*s\"", i,
-                        sbx_quoted_len(key), key.data);
+            return sbx_json_fail(p, "files[%zu]: unknown key \"%.*s\"", i,
+                                 sbx_quoted_len(key), key.data);
         }
 
         if (!sbx_parser_string(p, &parts[k])) {
-            return sbx_parser_fail(p, "files[%zu].%s: a string is expected", i, names[k]);
+            return sbx_json_fail(p, "files[%zu].%s: a string is expected", i,
+                                 names[k]);
         }
     }
 
@@ -53,8 +54,8 @@ parse_file_data(sbx_parser_t *p, size_t i, const sbx_str_t parts[FILE_PARTS],
     char field[48];
 
     if (parts[FILE_CONTENT].data != NULL && parts[FILE_BASE64].data != NULL) {
-        return sbx_parser_fail(p, "files[%zu]: \"content\" and \"base64\" contradict "
-                    "each other", i);
+        return sbx_json_fail(p, "files[%zu]: \"content\" and \"base64\" "
+                             "contradict each other", i);
     }
 
     if (parts[FILE_BASE64].data != NULL) {
@@ -64,7 +65,8 @@ parse_file_data(sbx_parser_t *p, size_t i, const sbx_str_t parts[FILE_PARTS],
     }
 
     if (parts[FILE_CONTENT].data == NULL) {
-        return sbx_parser_fail(p, "files[%zu]: \"content\" or \"base64\" is required", i);
+        return sbx_json_fail(p, "files[%zu]: \"content\" or \"base64\" is "
+                             "required", i);
     }
 
     *data = parts[FILE_CONTENT];
@@ -85,13 +87,13 @@ parse_file(sbx_parser_t *p, size_t i)
     }
 
     if (parts[FILE_PATH].data == NULL) {
-        return sbx_parser_fail(p, "files[%zu].path: is required", i);
+        return sbx_json_fail(p, "files[%zu].path: is required", i);
     }
 
     why = sbx_path_check(parts[FILE_PATH]);
 
     if (why != NULL) {
-        return sbx_parser_fail(p, "files[%zu].path: %s", i, why);
+        return sbx_json_fail(p, "files[%zu].path: %s", i, why);
     }
 
     if (parse_file_data(p, i, parts, &data) != 0) {
@@ -99,8 +101,9 @@ parse_file(sbx_parser_t *p, size_t i)
     }
 
     if (sbx_job_add_file(&p->req->job, parts[FILE_PATH], data) != 0) {
-        return errno == ENOMEM ? sbx_parser_fail_memory(p)
-                               : sbx_parser_fail(p, "files: more than %d", SBX_FILES_MAX);
+        return errno == ENOMEM ? sbx_json_no_memory(p)
+                               : sbx_json_fail(p, "files: more than %d",
+                                               SBX_FILES_MAX);
     }
 
     return 0;
@@ -111,7 +114,7 @@ int
 sbx_parse_files(sbx_parser_t *p)
 {
     if (!sbx_parser_enter(p, '[')) {
-        return sbx_parser_fail(p, "files: an array of objects is expected");
+        return sbx_json_fail(p, "files: an array of objects is expected");
     }
 
     while (sbx_json_more(&p->in)) {
@@ -138,9 +141,10 @@ fail_limit(sbx_parser_t *p, sbx_limit_id_t id, sbx_str_t got)
     sbx_limit_format(id, sbx_limits[id].min, min, sizeof(min));
     sbx_limit_format(id, sbx_limits[id].max, max, sizeof(max));
 
-    return sbx_parser_fail(p, "limits.%s: %s from %s to %s is expected%s%.*s",
-                sbx_limits[id].name, kinds[sbx_limits[id].unit], min, max,
-                got.data == NULL ? "" : ", not ", sbx_quoted_len(got), got.data);
+    return sbx_json_fail(p, "limits.%s: %s from %s to %s is expected%s%.*s",
+                         sbx_limits[id].name, kinds[sbx_limits[id].unit], min,
+                         max, got.data == NULL ? "" : ", not ",
+                         sbx_quoted_len(got), got.data);
 }
 
 
@@ -182,7 +186,7 @@ sbx_parse_limits(sbx_parser_t *p)
     sbx_str_t name;
 
     if (!sbx_parser_enter(p, '{')) {
-        return sbx_parser_fail(p, "limits: an object is expected");
+        return sbx_json_fail(p, "limits: an object is expected");
     }
 
     while (sbx_json_more(&p->in)) {
@@ -190,8 +194,8 @@ sbx_parse_limits(sbx_parser_t *p)
         id = sbx_limit_find(name);
 
         if (id < 0) {
-            return sbx_parser_fail(p, "limits: unknown key \"%.*s\"", sbx_quoted_len(name),
-                        name.data);
+            return sbx_json_fail(p, "limits: unknown key \"%.*s\"",
+                                 sbx_quoted_len(name), name.data);
         }
 
         if (parse_limit(p, id) != 0) {

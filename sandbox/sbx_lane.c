@@ -67,7 +67,7 @@ drop_child(sbx_lane_t *lane)
     lane->in_pos = 0;
     lane->notified = 0;
     lane->forks_refused = 0;
-    lane->exec_pid_peak = 0;
+    lane->forks = 0;
     lane->syscall_number = -1;
     lane->syscall[0] = '\0';
 }
@@ -326,6 +326,7 @@ child_ended(sbx_event_t *ev, uint32_t events)
     } else if (lane->kill == SBX_KILL_NONE && !lane->lost && !lane->answered) {
         sbx_log(SBX_LOG_WARN, 0, "a standby child died (status 0x%x)",
                 (unsigned) status);
+        sbx_queue_pause_refill();
     }
 
     sbx_lane_clean(lane);
@@ -339,6 +340,7 @@ job_failed(sbx_lane_t *lane, const sbx_err_t *err)
 
     if (run == NULL) {
         sbx_log_err(SBX_LOG_ERR, err, "standby child");
+        sbx_queue_pause_refill();
         return;
     }
 
@@ -560,6 +562,10 @@ sbx_lane_fork_failed(sbx_lane_t *lane, const sbx_err_t *err)
     sbx_task_t *run = lane->run;
 
     sbx_log_err(SBX_LOG_ERR, err, "zygote cannot fork");
+
+    if (run == NULL) {
+        sbx_queue_pause_refill();
+    }
 
     if (run != NULL) {
         sbx_run_detach(run);

@@ -188,7 +188,7 @@ decide(sbx_lane_t *lane, const struct seccomp_notif *req,
     if (row != NULL && row->rule == SBX_RULE_THREAD) {
 
         if (may_clone(lane, req)) {
-            lane->exec_pid_peak++;
+            lane->forks++;
             resp->error = 0;
             resp->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
             return;

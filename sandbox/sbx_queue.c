@@ -288,6 +288,24 @@ count_standby(sbx_zygote_kind_t kind)
 }
 
 
+static void
+refill_due(sbx_timer_t *timer)
+{
+    (void) timer;
+    sbx_queue_dispatch();
+}
+
+
+void
+sbx_queue_pause_refill(void)
+{
+    static sbx_timer_t timer = { .handler = refill_due };
+
+    refill_paused_until_ns = sbx_now_ns() + 1000000000u;
+    (void) sbx_timer_set(&timer, refill_paused_until_ns);
+}
+
+
 /*
  * Warming costs several times what a run of hello costs, so it happens only
  * when nobody waits and a processor is likely to be idle.
@@ -324,7 +342,7 @@ refill(void)
             flags = fork_flags(NULL) | SBX_FORK_WARM;
 
             if (sbx_lane_fork(lane, k, flags, NULL) < 0) {
-                refill_paused_until_ns = sbx_now_ns() + 1000000000u;
+                sbx_queue_pause_refill();
                 return;
             }
         }

@@ -124,7 +124,7 @@ sbx_run_end(sbx_lane_t *lane, int wait_status, uint64_t cpu_us,
 
     ev.cpu_us = v->cpu_us;
     v->wall_us = (now - lane->t0_ns) / 1000;
-    v->processes = 1 + (uint32_t) lane->exec_pid_peak;
+    v->processes = 1 + lane->forks;
     v->output = (sbx_str_t) { run->output[0], run->output_len[0] };
     v->errout = (sbx_str_t) { run->output[1], run->output_len[1] };
     fill_memory(lane, &ev, &st, maxrss_bytes, v);

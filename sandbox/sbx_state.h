@@ -121,7 +121,7 @@ struct sbx_lane_s {
     uint64_t forks_refused;
     int syscall_number;
     char syscall[32];
-    uint64_t exec_pid_peak; /* most processes seen */
+    uint32_t forks;         /* new processes that were allowed */
 
     sbx_event_t ev_init, ev_ctl, ev_child, ev_job, ev_in, ev_out[2];
     sbx_timer_t timer;
@@ -182,6 +182,9 @@ void sbx_queue_init(void);
 /* Takes a run with conn or done set; gives a verdict at once when it must. */
 void sbx_queue_add(sbx_task_t *run);
 void sbx_queue_remove(sbx_task_t *run);
+/* A standby child failed: no new ones for a second, so that a lasting fault
+ * costs a log line a second and not a processor. */
+void sbx_queue_pause_refill(void);
 /* Starts what can start, then fills the standby pool: after every change. */
 void sbx_queue_dispatch(void);
 

@@ -1,5 +1,5 @@
 /*
- * sbx_wire_field.c: packing and unpacking of single fields and of tables of them.
+ * sbx_wire_field.c: packs and unpacks single fields and tables of them.
  *
  * Runs in every process of ours.  Whatever is read here comes from another
  * process: a length is compared with what is left before it is used, a number

@@ -1,5 +1,5 @@
 /*
- * sbx_wire_program.c: the program's part of a job as fields, and the job channel.
+ * sbx_wire_program.c: a job's program as fields, for frames and job channel.
  *
  * Runs in the worker and the supervisor (frames) and in the child (job
  * channel).  Frames and job channel carry a program in the same fields, and

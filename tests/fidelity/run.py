@@ -134,6 +134,10 @@ def outside(program):
     return Outcome(end, done.stdout, done.stderr)
 
 
+def twice(program):
+    return outside(program), outside(program)
+
+
 def verdict_end(verdict):
     if verdict.get("signal"):
         return ("signal", verdict["signal"])
@@ -231,7 +235,7 @@ def load_differences():
 
 
 def examine(program, pair, inside):
-    """One of: same, differs, unstable, left out; and what to print."""
+    """One of: same, differs, unstable, left out; and the two to show."""
     first, second = pair
     if not first.same(second):
         return "unstable", first, second
@@ -241,30 +245,40 @@ def examine(program, pair, inside):
     return ("same" if got.same(first) else "differs"), first, got
 
 
-def report(results, known, verbose):
-    counts = dict.fromkeys(
-        ("same", "known", "differs", "mended", "unstable", "left out"), 0)
-    for program, (what, first, second) in results:
-        if what == "differs" and program.title in known:
+class Report:
+    """Prints as results come; true at the end when nothing is amiss."""
+
+    def __init__(self, known, verbose):
+        self.known, self.verbose = known, verbose
+        self.counts = dict.fromkeys(
+            ("same", "known", "differs", "mended", "unstable", "left out"), 0)
+
+    def add(self, program, what, first, second):
+        if what == "differs" and program.title in self.known:
             what = "known"
-        elif what == "same" and program.title in known:
+        elif what == "same" and program.title in self.known:
             what = "mended"
-        counts[what] += 1
-        if what in ("differs", "unstable") or verbose and what == "known":
+        self.counts[what] += 1
+        if what in ("differs", "unstable") or what == "known" and self.verbose:
             print(f"{what}: {program.title}\n   outside: {first.show()}\n"
                   f"   {'again' if what == 'unstable' else 'inside'}: "
-                  f"{second.show()}")
+                  f"{second.show()}", flush=True)
         elif what == "mended":
             print(f"mended: {program.title} is in differences.txt, but is "
-                  "the same")
+                  "the same", flush=True)
         elif what == "left out":
             print(f"left out: {program.title} has extra files, which the "
-                  "command cannot take")
-    print(f"fidelity: {len(results)} programs, {counts['same']} the same, "
-          f"{counts['known']} differ as listed, {counts['differs']} differ "
-          f"unlisted, {counts['mended']} listed but the same, "
-          f"{counts['unstable']} unstable, {counts['left out']} left out")
-    return counts["differs"] + counts["mended"] + counts["unstable"] == 0
+                  "command cannot take", flush=True)
+
+    def close(self):
+        counts = self.counts
+        print(f"fidelity: {sum(counts.values())} programs, "
+              f"{counts['same']} the same, {counts['known']} differ as "
+              f"listed, {counts['differs']} differ unlisted, "
+              f"{counts['mended']} listed but the same, "
+              f"{counts['unstable']} unstable, {counts['left out']} left out")
+        return not (counts["differs"] or counts["mended"]
+                    or counts["unstable"])
 
 
 def main():
@@ -280,14 +294,14 @@ def main():
 
     inside = Url(options.url) if options.url else Command(options.command)
     programs = list(load(options.language or LANGUAGES, options.patterns))
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        pairs = zip(pool.map(outside, programs), pool.map(outside, programs))
-    results = [(program, examine(program, pair, inside))
-               for program, pair in zip(programs, pairs)]
-    if not results:
+    if not programs:
         sys.exit("fidelity: no such program")
-    sys.exit(0 if report(results, load_differences(),
-                         options.verbose) else 1)
+
+    report = Report(load_differences(), options.verbose)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for program, pair in zip(programs, pool.map(twice, programs)):
+            report.add(program, *examine(program, pair, inside))
+    sys.exit(0 if report.close() else 1)
 
 
 if __name__ == "__main__":

@@ -141,10 +141,11 @@ report(const options_t *options, int status, uint64_t end_ns)
     fprintf(f, ",\"fault_address\":%" PRIu64 ",\"fault_sp\":%" PRIu64
             ",\"fault_ip\":%" PRIu64 ",\"fault_error\":%" PRIu64
             ",\"region_lo\":%" PRIu64 ",\"region_hi\":%" PRIu64
-            ",\"owner\":%" PRIu32 ",\"end_ns\":%" PRIu64 "}\n",
+            ",\"owner\":%" PRIu32 ",\"files_refused\":%" PRIu32
+            ",\"end_ns\":%" PRIu64 "}\n",
             page->fault_address, page->fault_sp, page->fault_ip,
             page->fault_error, page->region_lo, page->region_hi,
-            page->owner, end_ns);
+            page->owner, page->files_refused, end_ns);
 
     if (fclose(f) != 0) {
         die(options->report);

@@ -31,8 +31,8 @@ while getopts c:m:t:f:d: option; do
     c) cache=$OPTARG ;;
     m) memory=$OPTARG ;;
     t) limit=$OPTARG ;;
-    f) files="$files $(realpath "$OPTARG")" ;;
-    d) dirs="$dirs $(realpath "$OPTARG")" ;;
+    f) files="$files $(realpath -s "$OPTARG")" ;;
+    d) dirs="$dirs $(realpath -s "$OPTARG")" ;;
     *) exit 1 ;;
     esac
 done
@@ -115,11 +115,6 @@ echo 'root:x:0:0::/root:/bin/sh' > "$root/etc/passwd"
 echo 'nobody:x:65534:65534::/:/bin/sh' >> "$root/etc/passwd"
 printf 'root:x:0:\nnogroup:x:65534:\n' > "$root/etc/group"
 
-cp /bin/busybox "$root/usr/bin/busybox"
-for name in $(/bin/busybox --list); do
-    [ "$name" = busybox ] || ln -s busybox "$root/usr/bin/$name"
-done
-
 place /usr/bin/python3
 library=$(/usr/bin/python3 -c \
     'import sysconfig; print(sysconfig.get_path("stdlib"))')
@@ -141,6 +136,13 @@ for dir in $dirs; do
     for file in $(find "$dir" -type f -perm -u+x); do
         place_libraries "$file"
     done
+done
+
+# busybox for what the real programs are not here for
+cp /bin/busybox "$root/usr/bin/busybox"
+for name in $(/bin/busybox --list); do
+    [ -e "$root/usr/bin/$name" ] || [ -e "$root/usr/sbin/$name" ] \
+        || ln -s busybox "$root/usr/bin/$name"
 done
 
 printf '%s\n' "$1" > "$root/command"

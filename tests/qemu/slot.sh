@@ -19,7 +19,8 @@ exec sh "$here/run.sh" ${2:+-c "$2"} -f "$program" -f /usr/bin/setpriv \
     cd /sys/fs/cgroup
     mkdir user user/session
     chown -R nobody user
+    echo '+memory +pids' > cgroup.subtree_control
     echo '+memory +pids' > user/cgroup.subtree_control
     echo \$\$ > user/session/cgroup.procs
-    setpriv --reuid=65534 --regid=65534 --clear-groups $program --cgroup-v2
+    /usr/bin/setpriv --reuid=65534 --regid=65534 --clear-groups $program --cgroup-v2
 "

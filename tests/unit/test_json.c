@@ -262,9 +262,11 @@ static const row_t requests[] = {
       "files[0].base64: is not valid base64" },
     { SBX_STR("@{\"code\":\"\",\"files\":[{\"path\":\"a\",\"content\":\"\","
               "\"mode\":7}]}"), "files[0]: unknown key \"mode\"" },
-    { SBX_STR("@{\"code\":\"\",\"files\":[{\"path\":\"../a\",\"content\":\"\"}]}"),
+    { SBX_STR("@{\"code\":\"\",\"files\":"
+              "[{\"path\":\"../a\",\"content\":\"\"}]}"),
       "files[0].path: has a \".\" or \"..\"" },
-    { SBX_STR("@{\"code\":\"\",\"files\":[{\"path\":\"/a\",\"content\":\"\"}]}"),
+    { SBX_STR("@{\"code\":\"\",\"files\":"
+              "[{\"path\":\"/a\",\"content\":\"\"}]}"),
       "files[0].path: is absolute" },
     { SBX_STR("@{\"code\":\"\",\"files\":[{\"path\":\"a\\u0000\","
               "\"content\":\"\"}]}"), "files[0].path: holds a NUL" },
@@ -358,7 +360,8 @@ test_filled(void **state)
         "\"args\":[\"-v\",\"\",\"\\u20ac\"],"
         "\"env\":{\"A\":\"1=2\",\"B\":\"\"},"
         "\"files\":[{\"path\":\"d/a\",\"content\":\"x\\u0000y\"},"
-        "{\"base64\":\"QUI=\",\"path\":\"b\"},{\"path\":\"c\",\"base64\":\"\"}],"
+        "{\"base64\":\"QUI=\",\"path\":\"b\"},"
+        "{\"path\":\"c\",\"base64\":\"\"}],"
         "\"limits\":{\"memory\":\"64m\",\"timeout\":1500,\"output\":0,"
         "\"cpu_time\":\"1s\"},\"encoding\":\"base64\"}");
 

@@ -1,3 +1,4 @@
+import io
 import unittest
 
 
@@ -9,7 +10,10 @@ class Case(unittest.TestCase):
         self.assertEqual(1, 2)
 
 
+runner = unittest.TextTestRunner(stream=io.StringIO())
 try:
-    unittest.main(verbosity=0)
+    unittest.main(testRunner=runner)
 except SystemExit as end:
     print(end.code)
+result = runner.run(unittest.defaultTestLoader.loadTestsFromTestCase(Case))
+print(result, result.failures[0][1])

@@ -55,12 +55,6 @@ ngx_http_sandbox_handler(ngx_http_request_t *r)
     }
 
     if (ngx_http_sandbox_precheck(r, ctx) != NGX_OK) {
-
-        rc = ngx_http_discard_request_body(r);
-        if (rc != NGX_OK) {
-            return rc;
-        }
-
         return ngx_http_sandbox_refuse(r, ctx);
     }
 

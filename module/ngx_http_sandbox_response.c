@@ -147,7 +147,7 @@ ngx_http_sandbox_answer_json(ngx_http_sandbox_ctx_t *ctx)
 
     free(ctx->json);
 
-    ctx->json = sbx_verdict_json(&ctx->verdict, ctx->encoding, &len);
+    ctx->json = sbx_verdict_body(&ctx->verdict, ctx->encoding, &len);
     if (ctx->json == NULL) {
         return NGX_ERROR;
     }
@@ -322,6 +322,13 @@ ngx_http_sandbox_refuse(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx)
 
     if (ngx_http_sandbox_intercepted(r, ctx->answer.status)) {
         return ctx->answer.status;
+    }
+
+    /* not before: an error_page may hand the body on to someone else */
+
+    rc = ngx_http_discard_request_body(r);
+    if (rc != NGX_OK) {
+        return rc;
     }
 
     if (ngx_http_sandbox_headers(r, ctx) != NGX_OK) {

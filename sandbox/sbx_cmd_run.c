@@ -149,7 +149,8 @@ print_explanation(const sbx_cmd_job_t *cj, const sbx_stats_t *stats)
 
     base = stats->runtimes[0].base_bytes;
     wanted = job->limits[SBX_LIMIT_MEMORY];
-    sum = base + job->code.len + wanted / 1000 * job->factor_permille;
+    sum = base + job->code.len + wanted / 1000 * job->factor_permille
+          + wanted % 1000 * job->factor_permille / 1000;
 
     printf("formula       base %llu + code %zu + %u.%02u x %llu = %llu bytes "
            "of %s\n", (unsigned long long) base, job->code.len,

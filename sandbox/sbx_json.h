@@ -52,6 +52,15 @@ char *sbx_verdict_json(const sbx_verdict_t *v, sbx_encoding_t encoding,
     size_t *len);
 
 /*
+ * The same for HTTP: followed by as many spaces (which JSON allows) as the
+ * figures that differ from run to run are short of their full width, so that
+ * equal outcomes are equally long.  Load generators that take another length
+ * for a failure (ab) then count none.
+ */
+char *sbx_verdict_body(const sbx_verdict_t *v, sbx_encoding_t encoding,
+    size_t *len);
+
+/*
  * The job as sandbox_dry_run answers it: {"dry_run":true}, then the request's
  * own keys, "limits" as in an answer, "memory_mode", "proc", "allow_missing".
  * base_bytes: 0 if not measured.

@@ -18,6 +18,10 @@
 /* Room for all that is not output; a guess that saves the first copies. */
 #define FIXED_BYTES  2048
 
+/* Characters that a figure of an answer is given: 27 hours, 1 TiB less one. */
+#define ROOM  12
+#define NULL_WIDTH  4
+
 
 /* A number that is 0 when nobody knows it. */
 static void
@@ -272,37 +276,93 @@ put_stream(sbx_json_out_t *out, const char *key, sbx_str_t data,
 }
 
 
+static void
+put_verdict(sbx_json_out_t *out, const sbx_verdict_t *v,
+    sbx_encoding_t encoding)
+{
+    int output_replaced, errout_replaced;
+
+    sbx_json_reserve(out, FIXED_BYTES + v->output.len + v->errout.len);
+
+    sbx_json_open(out, NULL, '{');
+    sbx_json_name(out, "status", sbx_status_name(v->status));
+    output_replaced = put_stream(out, "output", v->output, encoding);
+    errout_replaced = put_stream(out, "stderr", v->errout, encoding);
+
+    if (v->exit_code < 0) {
+        sbx_json_null(out, "exit_code");
+
+    } else {
+        sbx_json_number(out, "exit_code", v->exit_code);
+    }
+
+    put_signal(out, v->signal);
+    sbx_json_number(out, "returncode", sbx_verdict_returncode(v));
+    sbx_json_name(out, "error", v->error);
+    put_reason(out, v);
+    put_usage(out, v);
+    put_limits(out, v->limits, v->base_bytes, v->code_bytes,
+               v->factor_permille);
+    put_pair(out, "truncated", v->output_truncated, v->errout_truncated);
+    put_pair(out, "replaced", output_replaced, errout_replaced);
+    put_violation(out, &v->violation);
+    sbx_json_close(out, '}');
+}
+
+
 char *
 sbx_verdict_json(const sbx_verdict_t *v, sbx_encoding_t encoding, size_t *len)
 {
-    int output_replaced, errout_replaced;
     sbx_json_out_t out = { NULL, 0, 0, 0, 0 };
 
-    sbx_json_reserve(&out, FIXED_BYTES + v->output.len + v->errout.len);
+    put_verdict(&out, v, encoding);
 
-    sbx_json_open(&out, NULL, '{');
-    sbx_json_name(&out, "status", sbx_status_name(v->status));
-    output_replaced = put_stream(&out, "output", v->output, encoding);
-    errout_replaced = put_stream(&out, "stderr", v->errout, encoding);
+    return sbx_json_end(&out, len);
+}
 
-    if (v->exit_code < 0) {
-        sbx_json_null(&out, "exit_code");
 
-    } else {
-        sbx_json_number(&out, "exit_code", v->exit_code);
+/* How many characters a figure takes, with up to three decimals. */
+static size_t
+width(uint64_t value, int thousandths)
+{
+    size_t n = 1;
+    unsigned part = thousandths ? value % 1000 : 0;
+
+    if (part != 0) {
+        n += part % 10 ? 4 : part % 100 ? 3 : 2;
     }
 
-    put_signal(&out, v->signal);
-    sbx_json_number(&out, "returncode", sbx_verdict_returncode(v));
-    sbx_json_name(&out, "error", v->error);
-    put_reason(&out, v);
-    put_usage(&out, v);
-    put_limits(&out, v->limits, v->base_bytes, v->code_bytes,
-               v->factor_permille);
-    put_pair(&out, "truncated", v->output_truncated, v->errout_truncated);
-    put_pair(&out, "replaced", output_replaced, errout_replaced);
-    put_violation(&out, &v->violation);
-    sbx_json_close(&out, '}');
+    for (value = thousandths ? value / 1000 : value; value > 9; value /= 10) {
+        n++;
+    }
+
+    return n;
+}
+
+
+static void
+pad(sbx_json_out_t *out, size_t room, size_t used)
+{
+    sbx_json_reserve(out, room);
+
+    for ( /* void */ ; used < room && !out->failed; used++) {
+        out->buf[out->len++] = ' ';
+    }
+}
+
+
+char *
+sbx_verdict_body(const sbx_verdict_t *v, sbx_encoding_t encoding, size_t *len)
+{
+    sbx_json_out_t out = { NULL, 0, 0, 0, 0 };
+
+    put_verdict(&out, v, encoding);
+    pad(&out, ROOM, width(v->wall_us, 1));
+    pad(&out, ROOM, width(v->cpu_us, 1));
+    pad(&out, ROOM, width(v->queue_us, 1));
+    pad(&out, ROOM, v->memory_source == SBX_SOURCE_NONE
+                    ? NULL_WIDTH : width(v->memory_bytes, 0));
+    pad(&out, ROOM, v->base_bytes == 0 ? NULL_WIDTH : width(v->base_bytes, 0));
 
     return sbx_json_end(&out, len);
 }

@@ -129,9 +129,12 @@ is_cpu(const sbx_evidence_t *ev, const sbx_verdict_t *v)
         return 1;
     }
 
-    /* RLIMIT_CPU's signals count only with the time to show for it */
-    return (died_by(ev, SIGXCPU) || died_by(ev, SIGKILL))
-           && ev->kill == SBX_KILL_NONE
+    /*
+     * The kernel's account alone is enough, however the program ended: of
+     * processes that it waited for, the timer may see nothing before.  It also
+     * tells a signal of RLIMIT_CPU from one that the program sent itself.
+     */
+    return ev->kill == SBX_KILL_NONE
            && ev->cpu_us >= v->limits[SBX_LIMIT_CPU_TIME] * 1000;
 }
 
@@ -288,7 +291,10 @@ explain_hook(const sbx_evidence_t *ev, sbx_verdict_t *v)
     const sbx_page_t *p = &ev->page;
     sbx_violation_t *vio = &v->violation;
 
-    live = p->live_at_event - ev->hook_base;
+    /* a guest may have written anything there */
+    if (__builtin_sub_overflow(p->live_at_event, ev->hook_base, &live)) {
+        live = 0;
+    }
 
     vio->type = SBX_VIOLATION_ALLOC_LIMIT;
     vio->requested_bytes = (uint64_t) p->requested;

@@ -62,10 +62,12 @@ drop_child(sbx_lane_t *lane)
 
     lane->pid = 0;
     lane->ready = 0;
+    lane->adjusting = 0;        /* else the answer to RESET would pass for it */
     lane->answered = 0;
     lane->kill = SBX_KILL_NONE;
     lane->in_pos = 0;
     lane->notified = 0;
+    lane->answer_at_ns = 0;
     lane->forks_refused = 0;
     lane->forks = 0;
     lane->syscall_number = -1;
@@ -128,7 +130,7 @@ init_died(sbx_event_t *ev, uint32_t events)
         return;                 /* its pidfd follows at once */
     }
 
-    if (lane->state == SBX_LANE_FORKING) {
+    if (lane->state == SBX_LANE_FORKING || lane->state == SBX_LANE_DYING) {
         return;                 /* the zygote's answer, a failure, follows */
     }
 
@@ -302,6 +304,10 @@ child_ended(sbx_event_t *ev, uint32_t events)
         return;
     }
 
+    /* what it said before it ended, in case this event came first */
+    lane->state = SBX_LANE_DYING;
+    sbx_lane_hear(lane);
+
     cpu_us = (uint64_t) ru.ru_utime.tv_sec * 1000000u
              + (uint64_t) ru.ru_utime.tv_usec
              + (uint64_t) ru.ru_stime.tv_sec * 1000000u
@@ -362,14 +368,16 @@ job_failed(sbx_lane_t *lane, const sbx_err_t *err)
 
 
 /* READY, FAILED, or the end of the channel: the program runs. */
-static void
-job_channel(sbx_event_t *ev, uint32_t events)
+void
+sbx_lane_hear(sbx_lane_t *lane)
 {
     ssize_t n;
     sbx_zmsg_t msg;
-    sbx_lane_t *lane = ev->data;
+    sbx_event_t *ev = &lane->ev_job;
 
-    (void) events;
+    if (lane->job_fd < 0) {
+        return;
+    }
 
     n = recv(lane->job_fd, &msg, sizeof(msg), MSG_DONTWAIT);
 
@@ -404,6 +412,15 @@ job_channel(sbx_event_t *ev, uint32_t events)
     } else if (!lane->adjusting) {
         (void) sbx_run_hand_over(lane);
     }
+}
+
+
+static void
+job_channel(sbx_event_t *ev, uint32_t events)
+{
+    (void) events;
+
+    sbx_lane_hear(ev->data);
 }
 
 

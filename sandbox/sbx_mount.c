@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -254,4 +255,28 @@ sbx_mount_restrict(const char *dir, unsigned long flags)
     }
 
     return remount_each(dir, flags);
+}
+
+
+int
+sbx_mount_program(const char *path)
+{
+    int fd = -1, error;
+    char real[PATH_MAX];
+
+    if (realpath(path, real) == NULL
+        || mount(real, real, NULL, MS_BIND, NULL) < 0)
+    {
+        return -1;
+    }
+
+    if (sbx_mount_restrict(real, MS_RDONLY | MS_NOSUID | MS_NODEV) == 0) {
+        fd = open(real, O_PATH | O_CLOEXEC);
+    }
+
+    error = errno;
+    (void) umount2(real, MNT_DETACH);
+    errno = error;
+
+    return fd;
 }

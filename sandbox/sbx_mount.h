@@ -13,4 +13,12 @@
  */
 int sbx_mount_restrict(const char *dir, unsigned long flags);
 
+/*
+ * A descriptor (O_PATH) of a program as a read-only mount shows it, which then
+ * is nowhere to be seen any more.  What executes it can reach the file by
+ * /proc/self/exe, from any root, but change nothing of it, its mode and times
+ * included.  Returns -1 with errno.  Runs in: supervisor.
+ */
+int sbx_mount_program(const char *path);
+
 #endif

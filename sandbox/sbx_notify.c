@@ -12,6 +12,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -32,20 +33,20 @@
                         | CLONE_NEWCGROUP | 0x80 /* CLONE_NEWTIME */)
 
 /*
- * After so many calls in one run the answers are slowed down: a program that
- * asks in a loop must not keep the supervisor from its neighbours.
+ * After so many calls in one run the answers come one by one at this distance,
+ * whichever thread asked: a program that asks in a loop, or in many threads,
+ * must not keep the supervisor from its neighbours.
  */
 #define FREE_CALLS      256
 #define SLOW_CALL_NS    1000000
 
 
+/* As many as there are threads in runs: each waits for its answer. */
 typedef struct {
     sbx_timer_t timer;
     sbx_listener_t *listener;
     struct seccomp_notif_resp resp;
 } delayed_t;
-
-static delayed_t delayed[64];
 
 
 static void
@@ -63,37 +64,40 @@ respond_late(sbx_timer_t *timer)
 
     respond(d->listener, &d->resp);
     sbx_listener_unref(d->listener);
-    d->listener = NULL;
+    free(d);
 }
 
 
 static void
-respond_slowly(sbx_listener_t *l, struct seccomp_notif_resp *resp)
+respond_slowly(sbx_lane_t *lane, sbx_listener_t *l,
+    struct seccomp_notif_resp *resp)
 {
-    size_t i;
-    delayed_t *d;
+    uint64_t now = sbx_now_ns();
+    delayed_t *d = calloc(1, sizeof(*d));
 
-    for (i = 0; i < sizeof(delayed) / sizeof(delayed[0]); i++) {
-        d = &delayed[i];
-
-        if (d->listener != NULL) {
-            continue;
-        }
-
-        d->timer.handler = respond_late;
-        d->timer.data = d;
-        d->resp = *resp;
-
-        if (sbx_timer_set(&d->timer, sbx_now_ns() + SLOW_CALL_NS) < 0) {
-            break;
-        }
-
-        d->listener = l;
-        l->refs++;
+    if (d == NULL) {
+        respond(l, resp);
         return;
     }
 
-    respond(l, resp);
+    d->timer.handler = respond_late;
+    d->timer.data = d;
+    d->listener = l;
+    d->resp = *resp;
+
+    if (lane->answer_at_ns < now) {
+        lane->answer_at_ns = now;
+    }
+
+    lane->answer_at_ns += SLOW_CALL_NS;
+
+    if (sbx_timer_set(&d->timer, lane->answer_at_ns) < 0) {
+        respond(l, resp);
+        free(d);
+        return;
+    }
+
+    l->refs++;
 }
 
 
@@ -244,7 +248,14 @@ answer_early(sbx_lane_t *lane, const struct seccomp_notif *req)
     int status;
     struct sched_param none = { .sched_priority = 0 };
 
-    if (lane == NULL || lane->run == NULL || !lane->listener->killable
+    if (lane == NULL) {
+        return;
+    }
+
+    /* a step that failed was reported before its exit, not heard before it */
+    sbx_lane_hear(lane);
+
+    if (lane->run == NULL || !lane->listener->killable
         || lane->state != SBX_LANE_RUNNING || lane->lost
         || (lane->fork_flags & SBX_FORK_FORKING)
         || (pid_t) req->pid != lane->pid || !is_alone(lane->pid))
@@ -307,7 +318,7 @@ sbx_notify_handler(sbx_event_t *ev, uint32_t events)
     decide(lane, &req, &resp);
 
     if (++lane->notified > FREE_CALLS) {
-        respond_slowly(l, &resp);
+        respond_slowly(lane, l, &resp);
 
     } else {
         respond(l, &resp);

@@ -56,12 +56,26 @@ void sbx_python_run(const sbx_job_t *job, const sbx_str_t *cmd, size_t ncmd)
     __attribute__((noreturn));
 
 /*
+ * Parts of taking a job: os.environ and the C environment; sys.argv and
+ * sys.path; the modules that its files hide.  0, or -1 with an exception set.
+ */
+int sbx_python_take_environment(const sbx_job_t *job);
+int sbx_python_take_arguments(const sbx_job_t *job);
+int sbx_python_take_shadows(const sbx_job_t *job);
+
+/* Makes and installs a __main__ from file; returns its dict, or NULL. */
+PyObject *sbx_python_take_main(PyObject *file);
+
+/*
  * Ends the child as the interpreter's own end would: threads joined, atexit
  * functions, streams flushed, what the program left behind destroyed.  code:
  * the exit code so far; interrupted: an uncaught KeyboardInterrupt, which ends
  * the process by SIGINT.  Runs in: child.
  */
 void sbx_python_finish(int code, int interrupted) __attribute__((noreturn));
+
+/* Goes through the motions of an end that ends nothing; part of warming up. */
+void sbx_python_rehearse(void);
 
 /* sys.stderr, then sys.stdout; errors and a pending exception are left alone. */
 void sbx_python_flush(void);

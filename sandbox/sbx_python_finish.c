@@ -44,6 +44,12 @@ static void finalize(int code, int interrupted) __attribute__((noreturn));
 static void leave(int code, int interrupted, int orderly)
     __attribute__((noreturn));
 
+/* of sys */
+static const char *const gone[] = {
+    "path", "argv", "ps1", "ps2", "last_type", "last_value", "last_traceback",
+    "path_hooks", "path_importer_cache", "meta_path"
+};
+
 PyMethodDef sbx_python_end_methods[] = {
     { "is_finalizing", yes, METH_NOARGS, NULL },
     { "__import__", refuse_import, METH_VARARGS, NULL },
@@ -87,6 +93,28 @@ sbx_python_finish(int code, int interrupted)
     sbx_python_flush();
 
     leave(code, interrupted, sbx_python_libraries() != sbx_python.libraries);
+}
+
+
+/* Touches what the end writes to, so that it is copied ahead of the job. */
+void
+sbx_python_rehearse(void)
+{
+    for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++) {
+        PyObject *value = PySys_GetObject(gone[i]);
+
+        if (value != NULL && PySys_SetObject(gone[i], value) == -1) {
+            PyErr_Clear();
+        }
+    }
+
+    set_import(sbx_python.import_);
+    sbx_python_flush();
+    PyGC_Collect();
+    collect();
+    (void) count_callbacks();
+    (void) is_watched();
+    (void) acts_at_end();
 }
 
 
@@ -259,10 +287,6 @@ drop_handlers(void)
 static void
 drop_names(void)
 {
-    static const char *const gone[] = {
-        "path", "argv", "ps1", "ps2", "last_type", "last_value",
-        "last_traceback", "path_hooks", "path_importer_cache", "meta_path"
-    };
     static const char *const files[][2] = {
         { "stdin", "__stdin__" }, { "stdout", "__stdout__" },
         { "stderr", "__stderr__" }

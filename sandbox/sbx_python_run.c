@@ -2,10 +2,9 @@
  * sbx_python_run.c: from a fresh fork to the end of the user's program.
  *
  * Runs in the child, above the frozen heap of the zygote.  The program runs as
- * `cd SBX_RUN_DIR && python3 NAME ARGS` would run it: a new __main__ (a frozen one
- * would never give its objects back), called from C with no Python frame below
- * (f_back, print_stack and the recursion limit would show it), from a real file
- * under the shown name (the traceback printer opens it).
+ * `cd SBX_RUN_DIR && python3 NAME ARGS` would run it: called from C with no Python
+ * frame below (f_back, print_stack and the recursion limit would show it), from a
+ * real file under the shown name (the traceback printer opens it).
  */
 
 #include "sbx_python.h"
@@ -14,7 +13,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -23,12 +21,6 @@
 #define PATH_SIZE   (sizeof(SBX_RUN_DIR) + SBX_NAME_MAX + 1)
 
 
-static int take_environment(const sbx_job_t *job);
-static int take_arguments(const sbx_job_t *job);
-static PyObject *take_main(PyObject *file);
-static int take_shadows(const sbx_job_t *job);
-static int shadows(sbx_str_t path);
-static PyObject *text(sbx_str_t s);
 static int run_file(PyObject *dict, const char *path, int *interrupted);
 static int exit_code(void);
 static void discard(int saved[2]);
@@ -96,22 +88,22 @@ sbx_python_forked(void)
 }
 
 
+/*
+ * The warm-up's own __main__ takes the place of the zygote's, and gives it up when
+ * the job comes.
+ */
 int
 sbx_python_warm(sbx_err_t *err)
 {
     int saved[2];
-    PyObject *dict, *result;
+    PyObject *name, *dict, *result;
     PyCompilerFlags flags = _PyCompilerFlags_INIT;
     FILE *file = fmemopen((char *) warm_program, sizeof(warm_program) - 1,
                           "r");
 
-    dict = PyDict_New();
+    name = PyUnicode_FromString("warm");
 
-    if (file == NULL || dict == NULL
-        || PyDict_SetItemString(dict, "__builtins__",
-                                PyImport_AddModule("builtins")) == -1
-        || PyDict_SetItemString(dict, "__name__", Py_None) == -1)
-    {
+    if (file == NULL || name == NULL || (dict = sbx_python_take_main(name)) == NULL) {
         return sbx_fail(err, SBX_STEP_WARM, errno, "prepare warm-up");
     }
 
@@ -120,12 +112,14 @@ sbx_python_warm(sbx_err_t *err)
     result = PyRun_FileExFlags(file, "warm", Py_file_input, dict, dict, 1,
                                &flags);
     Py_XDECREF(result);
-    Py_DECREF(dict);
 
     /* 0: leaves no sys.last_traceback behind */
     PyErr_PrintEx(0);
-    sbx_python_flush();
-    PyGC_Collect();
+
+    PyDict_Clear(dict);
+    Py_DECREF(dict);
+    Py_DECREF(name);
+    sbx_python_rehearse();
 
     restore(saved);
 
@@ -177,21 +171,21 @@ sbx_python_run(const sbx_job_t *job, const sbx_str_t *cmd, size_t ncmd)
     snprintf(path, sizeof(path), "%s/%.*s", SBX_RUN_DIR,
              (int) job->name.len, job->name.data);
 
-    if (take_environment(job) == -1) {
+    if (sbx_python_take_environment(job) == -1) {
         no_python("environment");
     }
 
-    if (take_arguments(job) == -1) {
+    if (sbx_python_take_arguments(job) == -1) {
         no_python("arguments");
     }
 
-    if (take_shadows(job) == -1) {
+    if (sbx_python_take_shadows(job) == -1) {
         no_python("modules");
     }
 
     file = PyUnicode_DecodeFSDefault(path);
 
-    if (file == NULL || (dict = take_main(file)) == NULL) {
+    if (file == NULL || (dict = sbx_python_take_main(file)) == NULL) {
         no_python("__main__");
     }
 
@@ -201,206 +195,6 @@ sbx_python_run(const sbx_job_t *job, const sbx_str_t *cmd, size_t ncmd)
     Py_DECREF(dict);
 
     sbx_python_finish(code, interrupted);
-}
-
-
-static int
-take_environment(const sbx_job_t *job)
-{
-    for (size_t i = 0; i < job->nenv; i++) {
-        int failed = 1;
-        sbx_str_t name = job->env[i], value;
-        const char *equals = memchr(name.data, '=', name.len);
-        PyObject *key, *object, *raw_key, *raw;
-
-        if (equals == NULL) {
-            continue;
-        }
-
-        name.len = equals - name.data;
-        value.data = equals + 1;
-        value.len = job->env[i].len - name.len - 1;
-
-        key = text(name);
-        object = text(value);
-        raw_key = PyBytes_FromStringAndSize(name.data, name.len);
-        raw = PyBytes_FromStringAndSize(value.data, value.len);
-
-        /* os.environ's own assignment also does the C side */
-        if (key != NULL && object != NULL && raw_key != NULL && raw != NULL) {
-            failed = PyObject_SetItem(sbx_python.environ, key, object) == -1
-                     || PyDict_SetItem(sbx_python.posix_environ, raw_key,
-                                       raw) == -1;
-        }
-
-        Py_XDECREF(key);
-        Py_XDECREF(object);
-        Py_XDECREF(raw_key);
-        Py_XDECREF(raw);
-
-        if (failed) {
-            return -1;
-        }
-
-        if (name.len == 2 && memcmp(name.data, "TZ", 2) == 0) {
-            PyObject *none = PyObject_CallNoArgs(sbx_python.tzset);
-
-            Py_XDECREF(none);
-            PyErr_Clear();
-        }
-    }
-
-    return 0;
-}
-
-
-/* sys.argv, sys.orig_argv and sys.path[0]. */
-static int
-take_arguments(const sbx_job_t *job)
-{
-    int failed = 0;
-    PyObject *argv = PyList_New(job->nargs + 1);
-    PyObject *original = PyList_New(job->nargs + 2);
-    PyObject *dir = PyUnicode_FromString(SBX_RUN_DIR);
-    PyObject *path = PySys_GetObject("path");
-    PyObject *word;
-
-    if (argv == NULL || original == NULL || dir == NULL || path == NULL) {
-        return -1;
-    }
-
-    word = PyUnicode_FromString("python3");
-    PyList_SET_ITEM(original, 0, word);
-    failed |= word == NULL;
-
-    for (size_t i = 0; i <= job->nargs; i++) {
-        word = text(i == 0 ? job->name : job->args[i - 1]);
-        failed |= word == NULL;
-
-        Py_XINCREF(word);
-        PyList_SET_ITEM(argv, i, word);
-        PyList_SET_ITEM(original, i + 1, word);
-    }
-
-    failed = failed || PySys_SetObject("argv", argv) == -1
-             || PySys_SetObject("orig_argv", original) == -1
-             || PyList_Insert(path, 0, dir) == -1;
-
-    Py_DECREF(argv);
-    Py_DECREF(original);
-    Py_DECREF(dir);
-
-    return failed ? -1 : 0;
-}
-
-
-/* A new __main__, its names in the interpreter's own order. */
-static PyObject *
-take_main(PyObject *file)
-{
-    int failed;
-    PyObject *module = PyModule_New("__main__");
-    PyObject *annotations = PyDict_New();
-    PyObject *loader = PyObject_CallFunction(sbx_python.loader, "sO",
-                                             "__main__", file);
-    PyObject *dict;
-
-    if (module == NULL || annotations == NULL || loader == NULL) {
-        return NULL;
-    }
-
-    dict = PyModule_GetDict(module);
-    Py_INCREF(dict);
-
-    failed = PyDict_SetItemString(dict, "__loader__", loader) == -1
-             || PyDict_SetItemString(dict, "__annotations__",
-                                     annotations) == -1
-             || PyDict_SetItemString(dict, "__builtins__",
-                                     PyImport_AddModule("builtins")) == -1
-             || PyDict_SetItemString(dict, "__file__", file) == -1
-             || PyDict_SetItemString(dict, "__cached__", Py_None) == -1
-             || PyDict_SetItemString(PyImport_GetModuleDict(), "__main__",
-                                     module) == -1;
-
-    Py_DECREF(module);
-    Py_DECREF(annotations);
-    Py_DECREF(loader);
-
-    return failed ? NULL : dict;
-}
-
-
-/*
- * A file of the job that has the name of a preloaded module comes first on
- * sys.path.  Other preloaded modules may import that one too, so all go, and the
- * run starts with the modules that `python3` has; threading among them, of
- * which sbx_python_finish only knows the preloaded one.
- */
-static int
-take_shadows(const sbx_job_t *job)
-{
-    int found = shadows(job->name);
-    Py_ssize_t position = 0;
-    PyObject *name, *module;
-    PyObject *modules = PyImport_GetModuleDict();
-
-    for (size_t i = 0; i < job->nfiles && found == 0; i++) {
-        found = shadows(job->files[i].path);
-    }
-
-    if (found != 1) {
-        return found;
-    }
-
-    sbx_python.by_the_book = 1;
-
-    while (PyDict_Next(sbx_python.modules, &position, &name, &module)) {
-        if (PyDict_GetItem(sbx_python.startup, name) == NULL
-            && PyDict_DelItem(modules, name) == -1)
-        {
-            return -1;
-        }
-    }
-
-    return 0;
-}
-
-
-/* NAME.py, NAME.ABI.so or NAME/…: what the import system would look at. */
-static int
-shadows(sbx_str_t path)
-{
-    int found;
-    PyObject *name;
-
-    for (size_t i = 0; i < path.len; i++) {
-        if (path.data[i] == '.' || path.data[i] == '/') {
-            path.len = i;
-        }
-    }
-
-    name = text(path);
-
-    if (name == NULL) {
-        return -1;
-    }
-
-    found = PyDict_Contains(sbx_python.modules, name);
-
-    if (found == 1) {
-        found = PyDict_Contains(sbx_python.startup, name) == 0;
-    }
-
-    Py_DECREF(name);
-
-    return found;
-}
-
-
-static PyObject *
-text(sbx_str_t s)
-{
-    return PyUnicode_DecodeFSDefaultAndSize(s.data, s.len);
 }
 
 

@@ -82,7 +82,12 @@ static void
 fill_memory(sbx_lane_t *lane, const sbx_evidence_t *ev,
     const sbx_cgroup_stat_t *st, uint64_t maxrss, sbx_verdict_t *v)
 {
-    int64_t peak = ev->page.peak - ev->hook_base;
+    int64_t peak;
+
+    /* a guest may have written anything there */
+    if (__builtin_sub_overflow(ev->page.peak, ev->hook_base, &peak)) {
+        peak = 0;
+    }
 
     if (ev->page.loaded) {
         v->memory_bytes = peak > 0 ? (uint64_t) peak : 0;

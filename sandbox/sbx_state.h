@@ -56,6 +56,7 @@ typedef struct {
     sbx_zygote_kind_t kind;
     pid_t pid;              /* 0: not running */
     int pidfd, ctl_fd, log_fd;
+    int program_fd;         /* of its program, see open_program */
     int ready;              /* HELLO came */
     sbx_listener_t *listener;
     uint64_t vm_size;
@@ -118,6 +119,7 @@ struct sbx_lane_s {
     size_t in_pos;
     int early_status;       /* wait status of the early answer */
     unsigned notified;      /* calls answered so far */
+    uint64_t answer_at_ns;  /* when the last slow answer is due */
     uint64_t forks_refused;
     int syscall_number;
     char syscall[32];
@@ -196,6 +198,8 @@ int sbx_lane_fork(sbx_lane_t *lane, sbx_zygote_kind_t kind, uint32_t flags,
 /* Gives a standby lane its run. */
 void sbx_lane_assign(sbx_lane_t *lane, sbx_task_t *run);
 void sbx_lane_forked(sbx_lane_t *lane, pid_t pid, int pidfd);
+/* Takes the child's next word, if there is one; events may come out of order. */
+void sbx_lane_hear(sbx_lane_t *lane);
 void sbx_lane_fork_failed(sbx_lane_t *lane, const sbx_err_t *err);
 /* Ends the child for a reason; its verdict follows when it is reaped. */
 void sbx_lane_kill(sbx_lane_t *lane, sbx_kill_t why);

@@ -15,6 +15,7 @@
 #include "sbx_filter.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stddef.h>
 #include <sys/prctl.h>
@@ -414,6 +415,11 @@ const sbx_syscall_t sbx_syscalls[] = {
 #define PR_SET_VMA  0x53564d41
 #endif
 
+/* Linux 6.5 */
+#ifndef SO_PASSPIDFD
+#define SO_PASSPIDFD  76
+#endif
+
 
 /* All rows of one call stand together; the first that matches decides. */
 const sbx_syscall_arg_t sbx_syscall_args[] = {
@@ -439,6 +445,18 @@ const sbx_syscall_arg_t sbx_syscall_args[] = {
         "programs in the kernel"),
     ARG_ERRNO("setsockopt", 2, SO_ATTACH_REUSEPORT_EBPF, EPERM,
         "programs in the kernel"),
+
+    /*
+     * Either of them makes the kernel give a socket that sends an abstract
+     * name, and all runs are in one network namespace: a socketpair whose other
+     * end is closed could then pass messages and descriptors to another run.
+     */
+    ARG_ERRNO("setsockopt", 2, SO_PASSCRED, EPERM, "names the socket"),
+    ARG_ERRNO("setsockopt", 2, SO_PASSPIDFD, EPERM, "names the socket"),
+
+    /* an errno of 0: it says that it did, and does not */
+    ARG_ERRNO("fadvise64", 3, POSIX_FADV_DONTNEED, 0,
+        "throws the interpreter's files out of the host's page cache"),
 
     ARG_ALLOW("personality", 0, 0xffffffff, "the query"),
     ARG_ALLOW("prlimit64", 0, 0, "itself; a slot's init may have its uid"),

@@ -21,12 +21,14 @@
 
 #include "sbx_layer.h"
 #include "sbx_log.h"
+#include "sbx_mount.h"
 #include "sbx_state.h"
 
 #define HELLO_MS        10000
 #define BACKOFF_MIN_MS  50
 #define BACKOFF_MAX_MS  10000
 #define HOOK_FD         6       /* the hook closes this one, not fd 5 */
+#define PROGRAM_FD      7       /* closed by the exec */
 
 
 static void start_zygote(sbx_zyg_t *z);
@@ -386,6 +388,32 @@ place_fds(int *fds, int n)
 }
 
 
+static const char *
+program_of(const sbx_zyg_t *z)
+{
+    return z->kind == SBX_ZYGOTE_KIND_PYTHON ? sbx_super.conf->python_zygote
+                                             : sbx_super.conf->self;
+}
+
+
+/*
+ * A zygote's child is the zygote's program, which /proc/self/exe leads to: out
+ * of the slot's root.  Where runs have their starter's uid, it may be theirs.
+ * Opened once: replacing the file changes nothing before the next start.
+ */
+static int
+open_program(sbx_zyg_t *z)
+{
+    if (z->program_fd < 0) {
+        z->program_fd = (sbx_super.missing & SBX_LAYER_MOUNT)
+                        ? open(program_of(z), O_PATH | O_CLOEXEC)
+                        : sbx_mount_program(program_of(z));
+    }
+
+    return z->program_fd;
+}
+
+
 static void __attribute__((noreturn))
 exec_zygote(sbx_zyg_t *z, int *fds)
 {
@@ -397,11 +425,9 @@ exec_zygote(sbx_zyg_t *z, int *fds)
     const char *f = getenv("SBX_FAULT");
     sigset_t none;
 
-    if (z->kind == SBX_ZYGOTE_KIND_PYTHON) {
-        argv[0] = (char *) sbx_super.conf->python_zygote;
+    argv[0] = (char *) program_of(z);
 
-    } else {
-        argv[0] = (char *) sbx_super.conf->self;
+    if (z->kind == SBX_ZYGOTE_KIND_EXEC) {
         argv[1] = SBX_ZYGOTE_EXEC;
     }
 
@@ -417,8 +443,9 @@ exec_zygote(sbx_zyg_t *z, int *fds)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    place_fds(fds, HOOK_FD + 1);
-    execve(argv[0], argv, envp);
+    place_fds(fds, PROGRAM_FD + 1);
+    (void) fcntl(PROGRAM_FD, F_SETFD, FD_CLOEXEC);
+    (void) syscall(SYS_execveat, PROGRAM_FD, "", argv, envp, AT_EMPTY_PATH);
     _exit(127);
 }
 
@@ -452,7 +479,7 @@ spawn(sbx_zyg_t *z)
 
     page = make_page();
 
-    if (page < 0
+    if (page < 0 || open_program(z) < 0
         || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ctl) < 0
         || pipe2(in, O_CLOEXEC) < 0 || pipe2(log, O_CLOEXEC) < 0)
     {
@@ -463,7 +490,8 @@ spawn(sbx_zyg_t *z)
 
     if (pid == 0) {
         exec_zygote(z, (int []) { in[0], log[1], log[1], ctl[1],
-                                  sbx_super.filters_fd, page, page });
+                                  sbx_super.filters_fd, page, page,
+                                  z->program_fd });
     }
 
     if (pid < 0) {
@@ -539,7 +567,7 @@ sbx_zygotes_start(void)
     for (k = 0; k < SBX_ZYGOTE_KINDS; k++) {
         z = &sbx_super.zygotes[k];
         z->kind = k;
-        z->pidfd = z->ctl_fd = z->log_fd = -1;
+        z->pidfd = z->ctl_fd = z->log_fd = z->program_fd = -1;
 
         if (k == SBX_ZYGOTE_KIND_PYTHON
             && (!sbx_super.conf->zygotes

@@ -82,7 +82,8 @@ __DATA__
     location /run { sandbox any; }
 --- request eval
 ["GET /run", "PUT /run\n{}", "DELETE /run"]
---- error_code: 405
+--- error_code eval
+[405, 405, 405]
 --- response_headers eval
 ["Allow: POST", "Allow: POST", "Allow: POST"]
 --- response_body_like eval
@@ -125,7 +126,7 @@ print("stored")
 GET /ssi/page.html
 --- more_headers
 Accept: */*
---- response_body_like: ^before \{"status":"success","output":"stored\\n".*\} after$
+--- response_body_like: ^before \{"status":"success","output":"stored\\n".*\} + after$
 
 === TEST 10: limit_req
 --- http_config

@@ -256,8 +256,7 @@ sub check_response($$$$) {
         my $section = shift;
         my $value = $block->$section;
         bail_out("$name: $section must be an array for $total requests")
-            if defined $value && $total > 1 && ref $value ne 'ARRAY'
-               && $section ne 'error_code' && $section ne 'error_code_like';
+            if defined $value && $total > 1 && ref $value ne 'ARRAY';
         return nth($value, $i);
     };
 

@@ -7,10 +7,10 @@
  * over to the common half (sbx_zygote_main), which forks the children.
  *
  * Linked from the distribution's static archive (its shared one is 1.28 times
- * slower), wholly and with its symbols exported, because extension modules take
- * any of them from the program.  Arenas stay obmalloc's own: they come through
- * mmap, where the preload hook counts them.  One huge reserved region would fork
- * faster, but the hook could not see what a run uses of it.
+ * slower), wholly and with its symbols exported, because extension modules
+ * take any of them from the program.  Arenas stay obmalloc's own: they come
+ * through mmap, where the preload hook counts them.  One huge reserved region
+ * would fork faster, but the hook could not see what a run uses of it.
  */
 
 #include "sbx_python.h"
@@ -130,9 +130,10 @@ main(void)
 
 /*
  * Python takes over an ignored SIGINT and would never raise KeyboardInterrupt;
- * a mask or an umask of the operator's shell would reach the children.  A malloc
- * arena per thread, which the interpreter's one lock makes useless, would take 64
- * MB of a run's address space: three threads, and no fourth can start.
+ * a mask or an umask of the operator's shell would reach the children.  A
+ * malloc arena per thread, which the interpreter's one lock makes useless,
+ * would take 64 MB of a run's address space: three threads, and no fourth can
+ * start.
  */
 static void
 clean_process(void)
@@ -145,8 +146,8 @@ clean_process(void)
 
 /*
  * PYTHON* would change flags, paths and buffering of every run.  HOME is set
- * aside meanwhile: in the zygote it is the host's /tmp, where anybody could leave
- * a .local with a .pth file that `site` executes.
+ * aside meanwhile: in the zygote it is the host's /tmp, where anybody could
+ * leave a .local with a .pth file that `site` executes.
  */
 static void
 clean_environment(void)
@@ -201,9 +202,9 @@ start_interpreter(void)
 
 
 /*
- * sys.stdin, stdout and stderr remember the kind of their descriptors (seekable,
- * block size).  A child's are pipes, so they are pipes while the interpreter
- * starts, whatever the zygote was given.
+ * sys.stdin, stdout and stderr remember the kind of their descriptors
+ * (seekable, block size).  A child's are pipes, so they are pipes while the
+ * interpreter starts, whatever the zygote was given.
  */
 static int
 open_pipes(int saved[3])
@@ -265,7 +266,7 @@ initialize(void)
 }
 
 
-/* From here on as `python3`: programs may write the bytecode of their modules. */
+/* From here on as `python3`: a program may write bytecode of its modules. */
 static int
 mend_flags(void)
 {
@@ -458,8 +459,8 @@ make_ready(void)
  * logging.shutdown leaves atexit's list, where it would be called (and copy
  * pages) at the end of every run; sbx_python_finish calls it when there are
  * handlers, at the same place in the order.  _clear, because unregister leaves
- * its place in the count.  An operator's sitecustomize may have added to the list:
- * then it stays, and a second shutdown does nothing.
+ * its place in the count.  An operator's sitecustomize may have added to the
+ * list: then it stays, and a second shutdown does nothing.
  */
 static int
 forget_shutdown(void)

@@ -77,7 +77,7 @@ void sbx_python_finish(int code, int interrupted) __attribute__((noreturn));
 /* Goes through the motions of an end that ends nothing; part of warming up. */
 void sbx_python_rehearse(void);
 
-/* sys.stderr, then sys.stdout; errors and a pending exception are left alone. */
+/* sys.stderr, then sys.stdout; errors are ignored, a pending one is kept. */
 void sbx_python_flush(void);
 
 /* Lets go of all objects above, which would outlive their modules. */

@@ -7,8 +7,9 @@
  * atexit functions, streams, signal handlers, __main__ and the program's own
  * modules, and two collections.  Then whatever of the program is still alive
  * (parked in a library's module, say) is looked at.  Only if something there
- * would act when it is destroyed (__del__, an open file, a suspended generator),
- * and when other threads or interpreters are left, Py_FinalizeEx itself runs.
+ * would act when it is destroyed (__del__, an open file, a suspended
+ * generator), and when other threads or interpreters are left, Py_FinalizeEx
+ * itself runs.
  */
 
 #include "sbx_python.h"
@@ -281,8 +282,8 @@ drop_handlers(void)
 
 
 /*
- * Names that hold a program's objects: a traceback keeps whole frames.  From here
- * on only what is loaded can be imported.
+ * Names that hold a program's objects: a traceback keeps whole frames.  From
+ * here on only what is loaded can be imported.
  */
 static void
 drop_names(void)

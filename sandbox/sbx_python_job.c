@@ -1,10 +1,11 @@
 /*
- * sbx_python_job.c: what a job changes in the interpreter before its program runs.
+ * sbx_python_job.c: what a job changes in the interpreter before its program
+ * runs.
  *
  * Runs in the child.  Environment, arguments, module path, __main__, and the
- * modules that a file of the job hides, each as `python3` would have found them
- * at its start.  -1 everywhere means that an object could not be made, and
- * leaves the interpreter's exception set.
+ * modules that a file of the job hides, each as `python3` would have found
+ * them at its start.  -1 everywhere means that an object could not be made,
+ * and leaves the interpreter's exception set.
  */
 
 #include "sbx_python.h"
@@ -157,8 +158,8 @@ sbx_python_take_main(PyObject *file)
 
 /*
  * A file of the job that has the name of a preloaded module comes first on
- * sys.path.  Other preloaded modules may import that one too, so all go, and the
- * run starts with the modules that `python3` has; threading among them, of
+ * sys.path.  Other preloaded modules may import that one too, so all go, and
+ * the run starts with the modules that `python3` has; threading among them, of
  * which sbx_python_finish only knows the preloaded one.
  */
 int

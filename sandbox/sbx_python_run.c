@@ -2,9 +2,9 @@
  * sbx_python_run.c: from a fresh fork to the end of the user's program.
  *
  * Runs in the child, above the frozen heap of the zygote.  The program runs as
- * `cd SBX_RUN_DIR && python3 NAME ARGS` would run it: called from C with no Python
- * frame below (f_back, print_stack and the recursion limit would show it), from a
- * real file under the shown name (the traceback printer opens it).
+ * `cd SBX_RUN_DIR && python3 NAME ARGS` would run it: called from C with no
+ * Python frame below (f_back, print_stack and the recursion limit would show
+ * it), from a real file under the shown name (the traceback printer opens it).
  */
 
 #include "sbx_python.h"
@@ -89,8 +89,8 @@ sbx_python_forked(void)
 
 
 /*
- * The warm-up's own __main__ takes the place of the zygote's, and gives it up when
- * the job comes.
+ * The warm-up's own __main__ takes the place of the zygote's, and gives it up
+ * when the job comes.
  */
 int
 sbx_python_warm(sbx_err_t *err)
@@ -103,7 +103,9 @@ sbx_python_warm(sbx_err_t *err)
 
     name = PyUnicode_FromString("warm");
 
-    if (file == NULL || name == NULL || (dict = sbx_python_take_main(name)) == NULL) {
+    if (file == NULL || name == NULL
+        || (dict = sbx_python_take_main(name)) == NULL)
+    {
         return sbx_fail(err, SBX_STEP_WARM, errno, "prepare warm-up");
     }
 

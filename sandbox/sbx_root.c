@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,6 +280,17 @@ sbx_root_build(sbx_root_t *root, const char *const *binds,
     sbx_builder_t b = { .dir = root->dir };
 
     root->dir[0] = '\0';
+
+    /*
+     * Whatever the caller runs in: where the cell had to do without a mount
+     * namespace, all of this would happen to the host.
+     */
+    if (unshare(CLONE_NEWNS) < 0
+        || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+    {
+        return sbx_fail(err, SBX_STEP_ROOT, errno,
+                        "enter a mount namespace of its own");
+    }
 
     for (i = 0; i < COUNT(places); i++) {
         if (mount("sbx-root", places[i], "tmpfs", MS_NOSUID | MS_NODEV,

@@ -1,11 +1,12 @@
 /*
  * sbx_root.h: the bare root of every run.
  *
- * Built once by the supervisor, in its own mount namespace, on a small tmpfs:
- * read-only binds of what the interpreters need (libraries, their standard
- * libraries, single binaries, time zones, a few files of /etc), /dev with null,
- * zero, random and urandom, empty mount points /proc, /tmp, /dev/shm, and the
- * preload library as SBX_ROOT_PRELOAD.  Every slot copies and pivots into it.
+ * Built once by the supervisor, on a small tmpfs, in a mount namespace that it
+ * enters for that: read-only binds of what the interpreters need (libraries,
+ * their standard libraries, single binaries, time zones, a few files of /etc),
+ * /dev with null, zero, random and urandom, empty mount points /proc, /tmp,
+ * /dev/shm, and the preload library as SBX_ROOT_PRELOAD.  Every slot copies and
+ * pivots into it.
  */
 
 #ifndef SBX_ROOT_H

@@ -37,9 +37,13 @@ typedef struct {
 
 static const char *const private_dirs[] = { "/tmp", "/dev/shm" };
 
-/* subset and the name "invisible" are 5.8; a hardened kernel may refuse both */
+/*
+ * Both options are 5.8; a hardened kernel may refuse them.  "ptraceable" hides
+ * more than "invisible", which lets group 0 see everything: a guest may be that,
+ * seen from outside, when root of a container runs us.
+ */
 static const proc_t procs[] = {
-    { "hidepid=invisible,subset=pid", 0 },
+    { "hidepid=ptraceable,subset=pid", 0 },
     { "subset=pid", 0 },
     { "hidepid=2", 1 },
     { NULL, 1 }

@@ -2,15 +2,17 @@
 """
 Runs every program of the corpus outside and inside, and compares.
 
-Outside is the plain interpreter in a mount namespace: the same path (/tmp/run),
-the same environment, pipes for the three streams.  It runs twice; a program whose
-two outside runs differ proves nothing and is an error of the corpus.  Inside is
-a running nginx (--url) or the command (--command).  Compared are the bytes of
-both streams and the exit code or signal; hexadecimal addresses count as equal.
+Outside is the plain interpreter in a mount namespace: the same path
+(/tmp/run), the same environment, pipes for the three streams.  It runs twice;
+a program whose two outside runs differ proves nothing and is an error of the
+corpus.  Inside is a running nginx (--url) or the command (--command).  Compared
+are the bytes of both streams and the exit code or signal; hexadecimal addresses
+count as equal.
 
-Beside PROGRAM.py (.js, .mjs) may lie, with the same stem: .in (stdin), .args (one
-a line), .env (NAME=value, one a line), .limits (name=value, one a line) and
-.files/ (extra files).  differences.txt holds what is known to differ, and why.
+Beside PROGRAM.py (.js, .mjs) may lie, with the same stem: .in (stdin), .args
+(one a line), .env (NAME=value, one a line), .limits (name=value, one a line)
+and .files/ (extra files).  differences.txt holds what is known to differ, and
+why.
 """
 
 import argparse

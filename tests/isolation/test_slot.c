@@ -86,6 +86,29 @@ test_root(sbx_root_t *root)
 }
 
 
+/* 1: the ids that slots take are there to be mapped; not so in a container. */
+static int
+has_host_ids(void)
+{
+    int found = 0;
+    unsigned long inside, outside, count;
+    FILE *file = fopen("/proc/self/uid_map", "re");
+
+    while (file != NULL
+           && fscanf(file, "%lu %lu %lu", &inside, &outside, &count) == 3)
+    {
+        found |= inside <= SBX_HOST_UID
+                 && SBX_HOST_UID + 2 * SLOTS <= inside + count;
+    }
+
+    if (file != NULL) {
+        (void) fclose(file);
+    }
+
+    return found;
+}
+
+
 static int
 open_slots(sbx_slot_t *slots, const sbx_root_t *root,
     const sbx_cgroup_host_t *host, const sbx_cell_t *cell)
@@ -112,7 +135,7 @@ open_slots(sbx_slot_t *slots, const sbx_root_t *root,
     if (!options.userns) {
         missing |= SBX_LAYER_USER;
 
-    } else if (!cell->privileged) {
+    } else if (!cell->privileged || !has_host_ids()) {
         missing |= SBX_LAYER_UID;
     }
 

@@ -143,7 +143,7 @@ run_dir    = $(if $(root),/run/deer-flow.$(PORT),$(bld)/run/nginx)
 
 .PHONY: run
 run: deps
-	+@$(MAKE) --no-print-directory all
+	+@$(MAKE) -j`nproc` --no-print-directory all
 	@mkdir -p $(bld)/run $(run_dir)/logs $(run_dir)/temp $(run_dir)/html
 	@chmod 755 $(run_dir) $(run_dir)/html
 	@cp -f examples/*.html $(run_dir)/html/

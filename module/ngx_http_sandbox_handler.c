@@ -308,8 +308,9 @@ ngx_http_sandbox_body_handler(ngx_http_request_t *r)
 
 
 /*
- * The body in one piece; NGX_DECLINED when it is too large.  One that nginx wrote to a temporary file was written
- * a moment ago: reading it back is a copy from the page cache.
+ * The body in one piece; NGX_DECLINED when it is too large.  One that nginx
+ * wrote to a temporary file was written a moment ago: reading it back is a copy
+ * from the page cache.
  */
 static ngx_int_t
 ngx_http_sandbox_body(ngx_http_request_t *r, ngx_str_t *body)

@@ -95,7 +95,9 @@ static const ngx_http_sandbox_gauge_t  ngx_http_sandbox_runtime_gauges[] = {
     { "sandbox_zygote_restarts", "gauge",
       "Restarts of the language's zygote in this configuration.",
       ngx_http_sandbox_runtime_stat(restarts) },
-    { "sandbox_standby", "gauge", "Children that wait, ready, for a job.",
+    { "sandbox_standby", "gauge",
+      "Children that wait, ready, for a job; languages without a zygote share "
+      "theirs.",
       ngx_http_sandbox_runtime_stat(standby) },
     { "sandbox_base_bytes", "gauge",
       "Memory of an idle child, the first term of the memory formula.",

@@ -54,6 +54,7 @@ static ngx_int_t ngx_http_sandbox_prepare(ngx_cycle_t *cycle,
 static ngx_int_t ngx_http_sandbox_descriptors(ngx_cycle_t *cycle,
     ngx_http_sandbox_launch_t *launch);
 static void ngx_http_sandbox_launch_close(ngx_http_sandbox_launch_t *launch);
+static void ngx_http_sandbox_lifeline_cleanup(void *data);
 static ngx_int_t ngx_http_sandbox_stats(ngx_cycle_t *cycle,
     ngx_http_sandbox_main_conf_t *smcf, int *stats);
 static void ngx_http_sandbox_stats_cleanup(void *data);
@@ -92,22 +93,14 @@ static const char  *ngx_http_sandbox_installed[] = {
 };
 
 
-/* Write end of the running generation's lifeline; -1: no supervisor. */
-static int         ngx_http_sandbox_lifeline = -1;
-
-
 ngx_int_t
 ngx_http_sandbox_supervisor_init_module(ngx_cycle_t *cycle)
 {
-    int                            previous;
     ngx_http_sandbox_main_conf_t  *smcf;
 
     if (ngx_test_config) {
         return NGX_OK;
     }
-
-    previous = ngx_http_sandbox_lifeline;
-    ngx_http_sandbox_lifeline = -1;
 
     smcf = ngx_http_cycle_get_module_main_conf(cycle, ngx_http_sandbox_module);
 
@@ -116,14 +109,6 @@ ngx_http_sandbox_supervisor_init_module(ngx_cycle_t *cycle)
     {
         ngx_log_error(NGX_LOG_ALERT, cycle->log, 0,
                       "no sandbox supervisor: its locations will answer 503");
-    }
-
-    /*
-     * Only now, so that there is never a moment without a supervisor: from here
-     * on only the old generation's workers keep the old one alive.
-     */
-    if (previous != -1) {
-        (void) close(previous);
     }
 
     return NGX_OK;
@@ -135,7 +120,13 @@ ngx_http_sandbox_start(ngx_cycle_t *cycle, ngx_http_sandbox_main_conf_t *smcf)
 {
     ngx_int_t                  rc;
     ngx_uint_t                 i;
+    ngx_pool_cleanup_t        *cln;
     ngx_http_sandbox_launch_t  launch;
+
+    cln = ngx_pool_cleanup_add(cycle->pool, sizeof(int));
+    if (cln == NULL) {
+        return NGX_ERROR;
+    }
 
     ngx_memzero(&launch, sizeof(ngx_http_sandbox_launch_t));
 
@@ -153,7 +144,8 @@ ngx_http_sandbox_start(ngx_cycle_t *cycle, ngx_http_sandbox_main_conf_t *smcf)
     }
 
     if (rc == NGX_OK) {
-        ngx_http_sandbox_lifeline = launch.lifeline;
+        cln->handler = ngx_http_sandbox_lifeline_cleanup;
+        *(int *) cln->data = launch.lifeline;
         launch.lifeline = -1;
 
         ngx_log_error(NGX_LOG_NOTICE, cycle->log, 0,
@@ -273,6 +265,22 @@ ngx_http_sandbox_launch_close(ngx_http_sandbox_launch_t *launch)
             (void) close(fds[i]);
         }
     }
+}
+
+
+/*
+ * The generation's end in this process.  A reload destroys the old pool after it
+ * has called the new configuration's init_module, so that there is never a
+ * moment without a supervisor; from then on only the old workers keep the old
+ * one alive.  The pool, and not the next init_module: a new configuration may
+ * no longer load this module.
+ */
+static void
+ngx_http_sandbox_lifeline_cleanup(void *data)
+{
+    int *fd = data;
+
+    (void) close(*fd);
 }
 
 

@@ -24,10 +24,10 @@ typedef struct {
 /*
  * Guard's loop: forks a process that enters the cell and calls
  * supervise(data), restarts it with back-off (50 ms doubling to 5 s, reset
- * after 10 s of life) when it ends with anything but exit code 0, and returns 0 then.
- * A supervisor that finds its lifeline ended leaves with 0.  SIGTERM ends the
- * guard, and the cell with it.  Guard and cell init hold no client data.  The
- * process is expected to exit next: nginx's signals stay blocked in it.
+ * after 10 s of life) when it ends with anything but exit code 0, and returns 0
+ * then.  A supervisor that finds its lifeline ended leaves with 0.  SIGTERM ends
+ * the guard, and the cell with it.  Guard and cell init hold no client data.
+ * The process is expected to exit next: nginx's signals stay blocked in it.
  * Never exits with code 2 (nginx's master misreads it).
  *
  * Runs in: guard.  PR_SET_PDEATHSIG(SIGKILL) ties each level to the one above.

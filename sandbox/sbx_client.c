@@ -18,7 +18,8 @@
 #include "sbx_client.h"
 #include "sbx_wire.h"
 
-#define ANSWER_MAX  (64ull << 20)
+/* two outputs of the largest limit, and the other fields */
+#define ANSWER_MAX  (129ull << 20)
 
 
 static int

@@ -104,6 +104,7 @@ listen_on(const char *address, const struct passwd *user, sbx_err_t *err)
 {
     int fd, rc;
     mode_t mask;
+    struct stat st;
     struct sockaddr_un sun = { .sun_family = AF_UNIX };
 
     if (strncmp(address, "unix:", 5) != 0
@@ -125,7 +126,13 @@ listen_on(const char *address, const struct passwd *user, sbx_err_t *err)
         return sbx_fail(err, SBX_STEP_CONFIG, EADDRINUSE, "%s", address);
     }
 
-    (void) unlink(sun.sun_path);
+    /* what a killed one left; a live one that is only busy, or a file, stays */
+    if (errno == ECONNREFUSED && lstat(sun.sun_path, &st) == 0
+        && S_ISSOCK(st.st_mode))
+    {
+        (void) unlink(sun.sun_path);
+    }
+
     mask = umask(0177);
     rc = bind(fd, (struct sockaddr *) &sun, sizeof(sun));
     umask(mask);

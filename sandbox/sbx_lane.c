@@ -23,6 +23,7 @@
 
 #define REOPEN_MIN_MS   50
 #define REOPEN_MAX_MS   5000
+#define RESET_MS        30000
 
 
 static void close_slot(sbx_lane_t *lane);
@@ -144,7 +145,10 @@ slot_failed(sbx_lane_t *lane, const sbx_err_t *err)
 {
     sbx_log_err(SBX_LOG_ERR, err, "slot");
 
-    if (lane->pid != 0 || lane->state == SBX_LANE_FORKING) {
+    /* also when killed while it was born: the zygote's answer is to come */
+    if (lane->pid != 0 || lane->state == SBX_LANE_FORKING
+        || lane->state == SBX_LANE_DYING)
+    {
         lane->lost = 1;
         sbx_lane_kill(lane, SBX_KILL_NONE);
         return;
@@ -152,6 +156,30 @@ slot_failed(sbx_lane_t *lane, const sbx_err_t *err)
 
     close_slot(lane);
     reopen_later(lane);
+}
+
+
+/* A killed process that does not die (uninterruptible I/O) must not keep it. */
+static void
+reset_overdue(sbx_timer_t *timer)
+{
+    sbx_lane_t *lane = timer->data;
+
+    sbx_log(SBX_LOG_ERR, 0, "slot %d is not clean after %d ms: given up",
+            lane->slot.index, RESET_MS);
+    close_slot(lane);
+    reopen_later(lane);
+    sbx_queue_dispatch();
+}
+
+
+static void
+await_slot(sbx_lane_t *lane)
+{
+    lane->state = SBX_LANE_RESETTING;
+    lane->timer.handler = reset_overdue;
+    lane->timer.data = lane;
+    (void) sbx_timer_set(&lane->timer, sbx_now_ns() + RESET_MS * 1000000ull);
 }
 
 
@@ -192,6 +220,9 @@ slot_answered(sbx_event_t *ev, uint32_t events)
         return;
     }
 
+    /* its init's word: sbx_queue.c looks before each start */
+    sbx_super.missing |= lane->slot.missing;
+    sbx_timer_clear(&lane->timer);
     lane->backoff_ms = 0;
     lane->state = SBX_LANE_FREE;
     sbx_queue_dispatch();
@@ -230,7 +261,7 @@ sbx_lane_open(sbx_lane_t *lane)
     }
 
     lane->pidns = pidns_of(lane->slot.pid);
-    lane->state = SBX_LANE_RESETTING;
+    await_slot(lane);
     lane->ev_init.handler = init_died;
     lane->ev_init.data = lane;
     lane->ev_ctl.handler = slot_answered;
@@ -251,6 +282,7 @@ sbx_lane_clean(sbx_lane_t *lane)
     sbx_err_t err;
 
     drop_child(lane);
+    lane->adjusting = 0;        /* its answer counts with the reset's */
 
     if (lane->lost) {
         close_slot(lane);
@@ -261,7 +293,7 @@ sbx_lane_clean(sbx_lane_t *lane)
         slot_failed(lane, &err);
 
     } else {
-        lane->state = SBX_LANE_RESETTING;
+        await_slot(lane);
     }
 
     sbx_queue_dispatch();
@@ -329,9 +361,13 @@ child_ended(sbx_event_t *ev, uint32_t events)
                        lane->lost ? SBX_REASON_SLOT : SBX_REASON_NONE,
                        "the child died before it took the job");
 
-    } else if (lane->kill == SBX_KILL_NONE && !lane->lost && !lane->answered) {
-        sbx_log(SBX_LOG_WARN, 0, "a standby child died (status 0x%x)",
-                (unsigned) status);
+    } else if (lane->t0_ns == 0 && !lane->lost
+               && (lane->kill == SBX_KILL_NONE
+                   || lane->kill == SBX_KILL_SECCOMP))
+    {
+        sbx_log(SBX_LOG_WARN, 0, "a standby child died (status 0x%x)%s%s",
+                (unsigned) status, lane->syscall[0] ? ", forbidden call " : "",
+                lane->syscall);
         sbx_queue_pause_refill();
     }
 
@@ -379,7 +415,7 @@ sbx_lane_hear(sbx_lane_t *lane)
         return;
     }
 
-    n = recv(lane->job_fd, &msg, sizeof(msg), MSG_DONTWAIT);
+    n = recv(lane->job_fd, &msg, sizeof(msg), 0);
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
         return;
@@ -440,6 +476,10 @@ open_channels(sbx_lane_t *lane, int theirs[4])
     lane->job_fd = p[0];
     theirs[0] = p[1];
 
+    if (fcntl(lane->job_fd, F_SETFL, O_NONBLOCK) < 0) {
+        return -1;
+    }
+
     if (pipe2(p, O_CLOEXEC) < 0) {
         return -1;
     }
@@ -457,6 +497,13 @@ open_channels(sbx_lane_t *lane, int theirs[4])
         theirs[2 + i] = p[1];
 
         if (fcntl(p[0], F_SETFL, O_NONBLOCK) < 0) {
+            return -1;
+        }
+    }
+
+    /* else /dev/stdin and /dev/stdout, which open them anew, say EACCES */
+    for (i = 1; i < 4; i++) {
+        if (fchown(theirs[i], lane->slot.host_uid, lane->slot.host_uid) < 0) {
             return -1;
         }
     }
@@ -516,6 +563,11 @@ sbx_lane_assign(sbx_lane_t *lane, sbx_task_t *run)
     lane->run = run;
     run->lane = lane;
     sbx_super.running++;
+
+    /* while the slot is adjusted below, no other run may find this child */
+    if (lane->state == SBX_LANE_STANDBY) {
+        lane->state = SBX_LANE_WARMING;
+    }
 
     setup.disk_bytes = run->job->limits[SBX_LIMIT_DISK];
     setup.proc_empty = (run->job->flags & SBX_JOB_PROC_EMPTY) != 0;
@@ -587,8 +639,12 @@ sbx_lane_fork_failed(sbx_lane_t *lane, const sbx_err_t *err)
     if (run != NULL) {
         sbx_run_detach(run);
 
-        if (lane->kind != SBX_ZYGOTE_KIND_EXEC && !lane->lost) {
-            run->no_zygote = 1;         /* nothing ran: once more, by exec */
+        /* nothing ran: once more, by exec, then once more if that one died */
+        if (!lane->lost && (lane->kind != SBX_ZYGOTE_KIND_EXEC
+                            || !run->forked_again))
+        {
+            run->forked_again = lane->kind == SBX_ZYGOTE_KIND_EXEC;
+            run->no_zygote = 1;
             sbx_queue_add(run);
 
         } else {

@@ -7,8 +7,8 @@
 
 /*
  * Adds flags (MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC) to the mount at dir
- * and to every mount below; flags that are there stay, since in a user namespace
- * they are locked.  mount_setattr is 5.12; before, each mount is remounted.
+ * and to every mount below; flags that are there stay: in a user namespace they
+ * are locked.  mount_setattr is 5.12; before, each mount is remounted.
  * Runs in: supervisor, slot init.  Returns 0, or -1 with errno.
  */
 int sbx_mount_restrict(const char *dir, unsigned long flags);

@@ -103,7 +103,7 @@ respond_slowly(sbx_lane_t *lane, sbx_listener_t *l,
 
 /* Whose thread: the child itself, or any process in its pid namespace. */
 static sbx_lane_t *
-find_lane(sbx_listener_t *l, pid_t tid)
+find_lane(sbx_listener_t *l, pid_t tid, uint64_t id)
 {
     char path[64];
     unsigned i;
@@ -121,6 +121,11 @@ find_lane(sbx_listener_t *l, pid_t tid)
     snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int) tid);
 
     if (stat(path, &st) < 0) {
+        return NULL;
+    }
+
+    /* killed meanwhile, its number may be another's by now */
+    if (ioctl(l->fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) < 0) {
         return NULL;
     }
 
@@ -300,7 +305,7 @@ sbx_notify_handler(sbx_event_t *ev, uint32_t events)
     resp.id = req.id;
     resp.error = -EPERM;
 
-    lane = find_lane(l, (pid_t) req.pid);
+    lane = find_lane(l, (pid_t) req.pid, req.id);
 
     if (req.data.nr == SYS_exit_group) {
         answer_early(lane, &req);

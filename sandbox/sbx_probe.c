@@ -85,7 +85,6 @@ probe_done(sbx_task_t *run)
     const sbx_verdict_t *v = &run->verdict;
 
     if (v->status == SBX_SUCCESS) {
-        rt->probed = 1;
         rt->base_bytes = field_kb(run, rt->address_space ? "VmPeak:"
                                                          : "VmData:");
         rt->hook_base = v->memory_source == SBX_SOURCE_HOOK
@@ -102,13 +101,10 @@ probe_done(sbx_task_t *run)
         publish(rt, v);
 
     } else {
-        rt->probed = -1;
-        snprintf(rt->probe_error, sizeof(rt->probe_error), "%s: %.100s %.*s",
-                 sbx_status_name(v->status), v->error,
-                 (int) (v->errout.len < 120 ? v->errout.len : 120),
-                 v->errout.len ? v->errout.data : "");
-        sbx_log(SBX_LOG_ERR, 0, "runtime %s does not work here: %s",
-                rt->conf->name, rt->probe_error);
+        sbx_log(SBX_LOG_ERR, 0, "runtime %s does not work here: %s: %.100s "
+                "%.*s", rt->conf->name, sbx_status_name(v->status), v->error,
+                (int) (v->errout.len < 120 ? v->errout.len : 120),
+                v->errout.len ? v->errout.data : "");
     }
 
     sbx_run_clear(run);

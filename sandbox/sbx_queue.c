@@ -51,19 +51,24 @@ sbx_queue_remove(sbx_task_t *run)
 
 
 /* Required layers this host lacks and the job's location does not excuse. */
-static int
-unprotected(sbx_task_t *run)
+static uint32_t
+absent_layers(const sbx_task_t *run)
 {
-    char names[200];
-    uint32_t absent;
-    size_t len = 0;
-    const sbx_layer_info_t *l;
-
-    absent = sbx_super.missing & SBX_LAYERS_REQUIRED & ~run->job->allow_missing;
-
-    if (absent == 0) {
+    /* a self-test is to show what there is */
+    if (run->conn == NULL) {
         return 0;
     }
+
+    return sbx_super.missing & SBX_LAYERS_REQUIRED & ~run->job->allow_missing;
+}
+
+
+static void
+refuse_unprotected(sbx_task_t *run, uint32_t absent)
+{
+    char names[200];
+    size_t len = 0;
+    const sbx_layer_info_t *l;
 
     names[0] = '\0';
 
@@ -77,7 +82,6 @@ unprotected(sbx_task_t *run)
 
     sbx_run_refuse(run, SBX_INTERNAL_ERROR, SBX_REASON_UNPROTECTED,
                    "this host lacks required protection:%s", names);
-    return 1;
 }
 
 
@@ -93,6 +97,7 @@ queue_room(void)
 void
 sbx_queue_add(sbx_task_t *run)
 {
+    uint32_t absent;
     sbx_task_t *q = &sbx_super.queue;
 
     if (run->arrived_ns == 0) {
@@ -105,7 +110,10 @@ sbx_queue_add(sbx_task_t *run)
         return;
     }
 
-    if (run->conn != NULL && unprotected(run)) {
+    absent = absent_layers(run);
+
+    if (absent != 0) {
+        refuse_unprotected(run, absent);
         return;
     }
 
@@ -142,19 +150,25 @@ sbx_queue_add(sbx_task_t *run)
 }
 
 
-/* PYTHON* variables act at interpreter start, long past in a zygote. */
+/* What these variables do is done at interpreter start, long past in a zygote. */
 static int
 needs_cold_start(const sbx_job_t *job)
 {
     size_t i;
+    const char *const *p;
+    static const char *const at_start[] = { "PYTHON", "LANG=", "LC_", NULL };
 
     if (job->flags & SBX_JOB_NO_ZYGOTE) {
         return 1;
     }
 
     for (i = 0; i < job->nenv; i++) {
-        if (job->env[i].len > 6 && memcmp(job->env[i].data, "PYTHON", 6) == 0) {
-            return 1;
+        for (p = at_start; *p != NULL; p++) {
+            if (job->env[i].len >= strlen(*p)
+                && memcmp(job->env[i].data, *p, strlen(*p)) == 0)
+            {
+                return 1;
+            }
         }
     }
 
@@ -350,9 +364,38 @@ refill(void)
 }
 
 
+/* A language without a warm zygote takes the exec zygote's children. */
+static void
+publish(void)
+{
+    unsigned i, ready[SBX_ZYGOTE_KINDS] = { 0 };
+    sbx_zygote_kind_t kind;
+    sbx_stats_t *st = sbx_super.stats;
+
+    if (st == NULL) {
+        return;
+    }
+
+    for (i = 0; i < sbx_super.nlanes; i++) {
+        ready[sbx_super.lanes[i].kind] +=
+            sbx_super.lanes[i].state == SBX_LANE_STANDBY;
+    }
+
+    for (i = 0; i < sbx_super.nruntimes && i < SBX_STATS_RUNTIMES; i++) {
+        kind = st->runtimes[i].zygote ? SBX_ZYGOTE_KIND_PYTHON
+                                      : SBX_ZYGOTE_KIND_EXEC;
+        st->runtimes[i].standby = ready[kind];
+    }
+
+    st->queue = sbx_super.queued;
+    st->slots_busy = sbx_super.running;
+}
+
+
 void
 sbx_queue_dispatch(void)
 {
+    uint32_t absent;
     sbx_task_t *run;
 
     while (sbx_super.queue.next != &sbx_super.queue
@@ -365,15 +408,20 @@ sbx_queue_dispatch(void)
             break;
         }
 
+        /* slots tell what they lack only when they are built */
+        absent = absent_layers(run);
+
+        if (absent != 0) {
+            sbx_queue_remove(run);
+            refuse_unprotected(run, absent);
+            continue;
+        }
+
         if (!start(run)) {
             break;
         }
     }
 
     refill();
-
-    if (sbx_super.stats != NULL) {
-        sbx_super.stats->queue = sbx_super.queued;
-        sbx_super.stats->slots_busy = sbx_super.running;
-    }
+    publish();
 }

@@ -49,8 +49,8 @@ int sbx_root_copy(const sbx_builder_t *b, const char *from, const char *to,
 
 /*
  * Places a path with all that leads to it: directories are made, symbolic links
- * made the same and followed.  Nothing is left to do where something above it is
- * bound already.
+ * made the same and followed.  Nothing is left to do where a directory above it
+ * is bound already.
  */
 int sbx_root_place(sbx_builder_t *b, const char *path, sbx_place_t how,
     sbx_err_t *err);

@@ -50,6 +50,7 @@ run_cpu_ns(sbx_lane_t *lane)
     sbx_cgroup_stat_t st;
 
     ns = ns > lane->cpu0_ns ? ns - lane->cpu0_ns : 0;
+    ns += lane->others_cpu_ns;
 
     if ((lane->fork_flags & SBX_FORK_FORKING)
         && sbx_cgroup_read(&lane->slot.cgroup, &st) == 0
@@ -174,6 +175,8 @@ sbx_run_hand_over(sbx_lane_t *lane)
 
     lane->t0_ns = sbx_now_ns();
     v->queue_us = (lane->t0_ns - run->arrived_ns) / 1000;
+    lane->sample_at_ns = lane->t0_ns;
+    lane->others_cpu_ns = 0;
     lane->wall_at_ns = lane->t0_ns
                        + limit_of(run, SBX_LIMIT_TIMEOUT) * 1000000ull;
     lane->state = SBX_LANE_RUNNING;
@@ -224,6 +227,11 @@ deadline(sbx_timer_t *timer)
         return;
     }
 
+    if (sbx_run_is_sampled(lane) && sbx_run_sample(lane, now)) {
+        sbx_lane_kill(lane, SBX_KILL_MEMORY);
+        return;
+    }
+
     arm_timer(lane, now);
 }
 
@@ -254,6 +262,10 @@ arm_timer(sbx_lane_t *lane, uint64_t now)
 
     if (now + rest < at) {
         at = now + rest;
+    }
+
+    if (sbx_run_is_sampled(lane) && lane->sample_at_ns < at) {
+        at = lane->sample_at_ns;
     }
 
     lane->timer.handler = deadline;

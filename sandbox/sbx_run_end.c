@@ -11,8 +11,6 @@
 
 #include "sbx_state.h"
 
-#define MIB  (1024ull * 1024)
-
 
 static uint64_t
 limit_of(const sbx_task_t *run, sbx_limit_id_t id)
@@ -66,9 +64,13 @@ collect(sbx_lane_t *lane, int wait_status, sbx_evidence_t *ev,
 
     memset(st, 0, sizeof(*st));
 
-    if (wait_status != 0 && sbx_cgroup_read(&lane->slot.cgroup, st) == 0) {
-        ev->oom_kills = st->oom_kills;
-        ev->oom_own = st->memory_peak + MIB >= lane->slot.cgroup.memory_limit;
+    /* a success of one process needs no figures of a tree */
+    if ((wait_status != 0 || (lane->fork_flags & SBX_FORK_FORKING)
+         || !ev->page.loaded)
+        && sbx_cgroup_read(&lane->slot.cgroup, st) == 0)
+    {
+        ev->oom_kills = st->oom_kills + st->oom_kills_other;
+        ev->oom_own = st->oom_kills > 0;
         ev->forks_refused += st->pids_refused;
     }
 
@@ -89,7 +91,10 @@ fill_memory(sbx_lane_t *lane, const sbx_evidence_t *ev,
         peak = 0;
     }
 
-    if (ev->page.loaded) {
+    /* where the kernel ended the run, the hook has seen only part of it */
+    if (ev->page.loaded
+        && !(ev->oom_own && peak >= 0 && st->memory_peak > (uint64_t) peak))
+    {
         v->memory_bytes = peak > 0 ? (uint64_t) peak : 0;
         v->memory_source = SBX_SOURCE_HOOK;
 
@@ -125,6 +130,11 @@ sbx_run_end(sbx_lane_t *lane, int wait_status, uint64_t cpu_us,
 
     if ((lane->fork_flags & SBX_FORK_FORKING) && st.cpu_us > v->cpu_us) {
         v->cpu_us = st.cpu_us;
+    }
+
+    /* of processes that it had not waited for when their time was up */
+    if (lane->kill == SBX_KILL_CPU) {
+        v->cpu_us += lane->others_cpu_ns / 1000;
     }
 
     ev.cpu_us = v->cpu_us;

@@ -18,6 +18,8 @@
  */
 #define CGROUP_SLACK        (32 * MIB)
 
+#define STACK_GUARD         (64 * 1024)
+
 /* An operator's own runtime that could not be measured: a generous floor. */
 #define UNMEASURED_BASE     (256 * MIB)
 
@@ -65,6 +67,16 @@ set_rlimits(sbx_lane_t *lane, uint64_t address_bytes)
     tasks = limit_of(run, SBX_LIMIT_PROCESSES)
             + limit_of(run, SBX_LIMIT_THREADS) + 1;
 
+    /*
+     * A thread's stack is reserved whole and used in part.  Where the cgroup is
+     * the wall, stacks come on top of the formula, or the twentieth thread of
+     * an honest program would leave its next allocation no room.
+     */
+    if (lane->slot.cgroup.memory_fd >= 0) {
+        address_bytes += limit_of(run, SBX_LIMIT_THREADS)
+                         * (limit_of(run, SBX_LIMIT_STACK) + STACK_GUARD);
+    }
+
     const struct { int resource; uint64_t value; } table[] = {
         { run->runtime->address_space ? RLIMIT_AS : RLIMIT_DATA,
           address_bytes },
@@ -94,11 +106,11 @@ set_rlimits(sbx_lane_t *lane, uint64_t address_bytes)
 }
 
 
-static int
-set_cgroup(sbx_lane_t *lane, sbx_err_t *err)
+uint64_t
+sbx_run_backstop(const sbx_lane_t *lane)
 {
     uint64_t memory;
-    sbx_task_t *run = lane->run;
+    const sbx_task_t *run = lane->run;
 
     memory = limit_of(run, SBX_LIMIT_MEMORY);
     memory = memory / 1000 * run->job->factor_permille + CGROUP_SLACK;
@@ -108,7 +120,16 @@ set_cgroup(sbx_lane_t *lane, sbx_err_t *err)
                   ? (uint64_t) run->runtime->hook_base : UNMEASURED_BASE;
     }
 
-    return sbx_cgroup_limit(&lane->slot.cgroup, memory,
+    return memory;
+}
+
+
+static int
+set_cgroup(sbx_lane_t *lane, sbx_err_t *err)
+{
+    const sbx_task_t *run = lane->run;
+
+    return sbx_cgroup_limit(&lane->slot.cgroup, sbx_run_backstop(lane),
                             (uint32_t) (limit_of(run, SBX_LIMIT_PROCESSES)
                             + limit_of(run, SBX_LIMIT_THREADS)), err);
 }

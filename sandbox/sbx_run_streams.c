@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
+#include "sbx_fdmsg.h"
 #include "sbx_state.h"
 
 
@@ -26,15 +26,10 @@ sbx_run_send(sbx_lane_t *lane)
 {
     int fd = -1, rc = -1;
     char *buf;
-    size_t len;
-    ssize_t n;
+    size_t len, size = sizeof(sbx_run_t);
     sbx_run_t *head;
     char *const *cmd;
     sbx_task_t *run = lane->run;
-    struct iovec iov;
-    union { char buf[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } u;
-    struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-    struct cmsghdr *cm;
 
     cmd = lane->kind == SBX_ZYGOTE_KIND_EXEC ? run->runtime->conf->cmd : NULL;
     len = sbx_run_size(run->job, cmd);
@@ -47,36 +42,22 @@ sbx_run_send(sbx_lane_t *lane)
     head = (sbx_run_t *) buf;
     memset(head, 0, sizeof(*head));
     head->len = len;
-    head->flags = (run->job->flags & SBX_JOB_SOFT_MEMORY)
-                  ? SBX_RUN_SOFT_MEMORY : 0;
     sbx_run_pack(run->job, cmd, buf + sizeof(sbx_run_t));
-
-    iov.iov_base = buf;
-    iov.iov_len = sizeof(sbx_run_t);
 
     if (len <= SBX_RUN_INLINE_MAX) {
         head->inline_len = (uint32_t) len;
-        iov.iov_len += len;
+        size += len;
 
     } else {
-        head->flags |= SBX_RUN_MEMFD;
+        head->flags = SBX_RUN_MEMFD;
         fd = memfd_create("job", MFD_CLOEXEC);
 
         if (fd < 0 || write(fd, buf + sizeof(sbx_run_t), len) != (ssize_t) len) {
             goto done;
         }
-
-        msg.msg_control = u.buf;
-        msg.msg_controllen = sizeof(u.buf);
-        cm = CMSG_FIRSTHDR(&msg);
-        cm->cmsg_level = SOL_SOCKET;
-        cm->cmsg_type = SCM_RIGHTS;
-        cm->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(cm), &fd, sizeof(int));
     }
 
-    n = sendmsg(lane->job_fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
-    rc = n == (ssize_t) iov.iov_len ? 0 : -1;
+    rc = sbx_fdmsg_send(lane->job_fd, buf, size, fd);
 
 done:
 

@@ -297,6 +297,7 @@ map_ids(sbx_slot_t *slot, int privileged, sbx_slot_request_t *request,
 
         if (sbx_ns_map(fd, uids, NULL, uids) == 0) {
             request->switch_ids = 1;
+            slot->host_uid = host + 1;
             return 0;
         }
 
@@ -360,10 +361,12 @@ start_init(sbx_slot_t *slot, const sbx_root_t *root, int privileged, int userns,
     if (userns) {
         request.namespaces |= CLONE_NEWUSER;
         slot->uid = slot->gid = SBX_GUEST_UID;
+        slot->host_uid = geteuid();
 
     } else {
         slot->missing |= SBX_LAYER_USER;
         slot->uid = slot->gid = SBX_HOST_UID + 2 * (unsigned) slot->index + 1;
+        slot->host_uid = slot->uid;
     }
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {

@@ -21,7 +21,8 @@
 #include "sbx_root.h"
 
 #define SBX_GUEST_UID   1000            /* inside, where ids are mapped */
-#define SBX_HOST_UID    0x70000000u     /* + index: a range no system uses */
+#define SBX_HOST_UID    0x70000000u     /* + 2 x index (+ 1: the guest): a
+                                           range no system uses */
 
 typedef struct {
     int index;
@@ -32,6 +33,7 @@ typedef struct {
                                without CLONE_NEWPID */
     uid_t uid;              /* child's setresuid value, inside its namespaces */
     gid_t gid;
+    uid_t host_uid;         /* the same as the supervisor sees it; gid alike */
     int page_fd;
     sbx_page_t *page;
     sbx_cgroup_t cgroup;

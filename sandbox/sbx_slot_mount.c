@@ -39,8 +39,8 @@ static const char *const private_dirs[] = { "/tmp", "/dev/shm" };
 
 /*
  * Both options are 5.8; a hardened kernel may refuse them.  "ptraceable" hides
- * more than "invisible", which lets group 0 see everything: a guest may be that,
- * seen from outside, when root of a container runs us.
+ * more than "invisible", which lets group 0 see everything: seen from outside, a
+ * guest is in it when the root of a container runs us.
  */
 static const proc_t procs[] = {
     { "hidepid=ptraceable,subset=pid", 0 },

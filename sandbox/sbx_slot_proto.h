@@ -1,7 +1,7 @@
 /*
  * sbx_slot_proto.h: what supervisor and slot init say to each other.
  *
- * SOCK_SEQPACKET, one struct a message; each request is answered once, in order.
+ * SOCK_SEQPACKET, one struct a message; requests are answered once, in order.
  * Both ends are the same binary, so the layout needs no version.
  */
 

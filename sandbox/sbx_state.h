@@ -7,9 +7,10 @@
  *   zygote   one of the processes that fork children, restarted when it dies
  *   listener a zygote's seccomp listener; outlives the zygote while children do
  *
- * sbx_super.c start and loop · sbx_conf.c settings · sbx_conn.c conn · sbx_queue.c queue, dispatch,
- * refill · sbx_lane.c a lane's life · sbx_run*.c hand-over, limits, streams, the end ·
- * sbx_zygotes.c zygotes · sbx_notify.c refused calls · sbx_probe.c self-tests.
+ * sbx_super.c start and loop, sbx_conf.c settings, sbx_conn.c conn, sbx_queue.c
+ * queue, dispatch and refill, sbx_lane.c a lane's life, sbx_run*.c hand-over,
+ * limits, streams, samples and the end, sbx_zygotes.c zygotes, sbx_notify.c
+ * refused calls and early answers, sbx_probe.c self-tests.
  */
 
 #ifndef SBX_STATE_H
@@ -41,8 +42,6 @@ typedef struct {
     int address_space;      /* RLIMIT_AS (python) or RLIMIT_DATA */
     uint64_t base_bytes;    /* exec path: VmSize or VmData of an empty program */
     int64_t hook_base;      /* exec path: live bytes of an empty program */
-    int probed;             /* 1 done, -1 it failed */
-    char probe_error[256];
 } sbx_runtime_t;
 
 struct sbx_listener_s {
@@ -76,6 +75,7 @@ struct sbx_task_s {
     size_t index;               /* of the case */
     sbx_runtime_t *runtime;
     int no_zygote;              /* exec path */
+    int forked_again;           /* its zygote failed it once */
     sbx_lane_t *lane;
     uint64_t arrived_ns;
     sbx_timer_t timer;          /* waited too long */
@@ -114,6 +114,7 @@ struct sbx_lane_s {
     sbx_task_t *run;
 
     uint64_t t0_ns, cpu0_ns, wall_at_ns;
+    uint64_t sample_at_ns, others_cpu_ns;   /* see sbx_run_sample.c */
     uint64_t backoff_ms;
     sbx_kill_t kill;
     size_t in_pos;
@@ -220,8 +221,9 @@ void sbx_run_detach(sbx_task_t *run);
 void sbx_run_cancel(sbx_task_t *run);
 void sbx_run_clear(sbx_task_t *run);
 /*
- * Calls done() of every run that finished since: from the loop alone, so that no
- * function finds its run freed under its hands.
+ * Calls done() of every run that finished since.  Only from the loop, and for an
+ * early answer as its last step but one, so that no function finds its run freed
+ * under its hands.
  */
 void sbx_run_deliver(void);
 
@@ -233,6 +235,15 @@ void sbx_run_end(sbx_lane_t *lane, int wait_status, uint64_t cpu_us,
 int sbx_run_limit(sbx_lane_t *lane, sbx_err_t *err);
 /* Live bytes that the runtime itself has by then: not the program's. */
 int64_t sbx_run_hook_base(const sbx_lane_t *lane);
+
+/* What the tree may have before the kernel, or we, end it. */
+uint64_t sbx_run_backstop(const sbx_lane_t *lane);
+
+/* sbx_run_sample.c */
+/* No cgroup bounds this run's memory, and no rlimit bounds all of it. */
+int sbx_run_is_sampled(const sbx_lane_t *lane);
+/* 1: the tree has more than the backstop.  Looks no oftener than it should. */
+int sbx_run_sample(sbx_lane_t *lane, uint64_t now);
 
 /* sbx_run_streams.c */
 int sbx_run_send(sbx_lane_t *lane);

@@ -28,11 +28,15 @@
 #include "sbx_state.h"
 
 #define LOG_CHECK_NS    1000000000ull
+#define ACCEPT_NS       100000000ull
 
 
 sbx_super_t sbx_super;
 
+static void accept_again(sbx_timer_t *timer);
+
 static sbx_timer_t log_timer;
+static sbx_timer_t accept_timer = { .handler = accept_again };
 
 
 static void
@@ -60,6 +64,18 @@ peer_allowed(int fd)
 
 
 static void
+accept_again(sbx_timer_t *timer)
+{
+    (void) timer;
+
+    if (!sbx_super.stopping) {
+        (void) sbx_event_set(&sbx_super.ev_listen, sbx_super.conf->listen_fd,
+                             EPOLLIN);
+    }
+}
+
+
+static void
 accept_conn(sbx_event_t *ev, uint32_t events)
 {
     int fd;
@@ -69,6 +85,14 @@ accept_conn(sbx_event_t *ev, uint32_t events)
     fd = accept4(ev->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
     if (fd < 0) {
+        /* whoever waits would wake us again at once */
+        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM
+            || errno == ENOBUFS)
+        {
+            sbx_log(SBX_LOG_ALERT, errno, "accept");
+            sbx_event_clear(ev);
+            (void) sbx_timer_set(&accept_timer, sbx_now_ns() + ACCEPT_NS);
+        }
         return;
     }
 

@@ -41,7 +41,7 @@
 #define FORK_FDS    6
 #define FORK_FLAGS                                                             \
     (SBX_FORK_FORKING | SBX_FORK_WARM | SBX_FORK_NO_LANDLOCK                   \
-     | SBX_FORK_SKIP_SECCOMP | SBX_FORK_PROC_EMPTY)
+     | SBX_FORK_SKIP_SECCOMP)
 #define FORK_NS                                                                \
     (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET  \
      | CLONE_NEWCGROUP)

@@ -54,9 +54,8 @@ typedef enum {
     SBX_FORK_FORKING = 1 << 0,      /* filter that lets it fork */
     SBX_FORK_WARM = 1 << 1,         /* warm up before READY */
     SBX_FORK_NO_LANDLOCK = 1 << 2,
-    SBX_FORK_SKIP_SECCOMP = 1 << 3, /* sandbox_allow_missing seccomp, and
+    SBX_FORK_SKIP_SECCOMP = 1 << 3  /* sandbox_allow_missing seccomp, and
                                        ablation */
-    SBX_FORK_PROC_EMPTY = 1 << 4
 } sbx_fork_flag_t;
 
 typedef struct {
@@ -74,8 +73,7 @@ typedef struct {
 
 #define SBX_RUN_INLINE_MAX  (48 << 10)
 
-typedef enum { SBX_RUN_MEMFD = 1 << 0, SBX_RUN_SOFT_MEMORY = 1 << 1 }
-    sbx_run_flag_t;
+typedef enum { SBX_RUN_MEMFD = 1 << 0 } sbx_run_flag_t;
 
 typedef struct {
     uint32_t flags;
@@ -92,7 +90,7 @@ typedef struct {
     /*
      * Runs the job, whose files are written, and never returns.  argv of an
      * exec path in cmd (ncmd 0 for a zygote that is the interpreter itself).
-     * failed() reports a step that failed before user code ran.
+     * A step that fails before user code runs goes to sbx_child_fail.
      */
     void (*run)(const sbx_job_t *job, const sbx_str_t *cmd, size_t ncmd);
 } sbx_zygote_ops_t;

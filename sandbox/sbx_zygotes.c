@@ -19,12 +19,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sbx_fdmsg.h"
 #include "sbx_layer.h"
 #include "sbx_log.h"
 #include "sbx_mount.h"
 #include "sbx_state.h"
 
-#define HELLO_MS        10000
+#define HELLO_MS        60000
 #define BACKOFF_MIN_MS  50
 #define BACKOFF_MAX_MS  10000
 #define HOOK_FD         6       /* the hook closes this one, not fd 5 */
@@ -198,37 +199,6 @@ zygote_log(sbx_event_t *ev, uint32_t events)
 }
 
 
-static ssize_t
-recv_msg(int s, sbx_zmsg_t *msg, int *fd)
-{
-    ssize_t n;
-    struct iovec iov = { .iov_base = msg, .iov_len = sizeof(*msg) };
-    union { char buf[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } u;
-    struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1,
-                         .msg_control = u.buf,
-                         .msg_controllen = sizeof(u.buf) };
-    struct cmsghdr *cm;
-
-    *fd = -1;
-    n = recvmsg(s, &mh, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-
-    if (n <= 0) {
-        return n;
-    }
-
-    cm = CMSG_FIRSTHDR(&mh);
-
-    if (cm != NULL && cm->cmsg_level == SOL_SOCKET
-        && cm->cmsg_type == SCM_RIGHTS
-        && cm->cmsg_len == CMSG_LEN(sizeof(int)))
-    {
-        memcpy(fd, CMSG_DATA(cm), sizeof(int));
-    }
-
-    return n;
-}
-
-
 static void
 hello(sbx_zyg_t *z, const sbx_zmsg_t *msg, int fd)
 {
@@ -294,7 +264,7 @@ lane_of_tag(const sbx_zyg_t *z, uint32_t tag)
 static void
 zygote_spoke(sbx_event_t *ev, uint32_t events)
 {
-    int fd;
+    int fd, nfds, fds[SBX_FDMSG_MAX];
     ssize_t n;
     sbx_zmsg_t msg;
     sbx_lane_t *lane;
@@ -302,23 +272,25 @@ zygote_spoke(sbx_event_t *ev, uint32_t events)
 
     (void) events;
 
-    n = recv_msg(z->ctl_fd, &msg, &fd);
+    n = sbx_fdmsg_recv(z->ctl_fd, &msg, sizeof(msg), fds, &nfds);
 
-    if (n != (ssize_t) sizeof(msg)) {
+    if (n < 0 && errno == EAGAIN) {
+        return;
+    }
 
-        if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
-            return;
-        }
+    if (n != (ssize_t) sizeof(msg) || nfds > 1) {
 
         /* the end, or nonsense: its pidfd tells the rest */
         sbx_event_clear(ev);
         (void) kill(z->pid, SIGKILL);
 
-        if (fd >= 0) {
-            close(fd);
+        while (nfds > 0) {
+            close(fds[--nfds]);
         }
         return;
     }
+
+    fd = nfds == 1 ? fds[0] : -1;
 
     if (msg.type == SBX_ZMSG_HELLO && !z->ready) {
         hello(z, &msg, fd);
@@ -498,13 +470,22 @@ spawn(sbx_zyg_t *z)
         goto done;
     }
 
-    z->pid = pid;
     z->pidfd = (int) syscall(SYS_pidfd_open, pid, 0);
+
+    if (z->pidfd < 0) {
+        /* nothing would tell of its end */
+        (void) kill(pid, SIGKILL);
+        (void) waitpid(pid, NULL, __WALL);
+        goto done;
+    }
+
+    z->pid = pid;
     z->ctl_fd = ctl[0];
     z->log_fd = log[0];
     ctl[0] = log[0] = -1;
+    (void) fcntl(z->ctl_fd, F_SETFL, O_NONBLOCK);
     (void) fcntl(z->log_fd, F_SETFL, O_NONBLOCK);
-    rc = z->pidfd < 0 ? -1 : 0;
+    rc = 0;
 
 done:
 
@@ -590,12 +571,6 @@ sbx_zygote_fork(sbx_lane_t *lane, const int fds[6])
     sbx_zmsg_t msg = { .type = SBX_ZMSG_FORK, .flags = lane->fork_flags,
                        .ns_flags = lane->slot.ns_flags, .uid = lane->slot.uid,
                        .gid = lane->slot.gid };
-    struct iovec iov = { .iov_base = &msg, .iov_len = sizeof(msg) };
-    union { char buf[CMSG_SPACE(6 * sizeof(int))]; struct cmsghdr align; } u;
-    struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1,
-                         .msg_control = u.buf,
-                         .msg_controllen = sizeof(u.buf) };
-    struct cmsghdr *cm = CMSG_FIRSTHDR(&mh);
 
     if (!z->ready) {
         errno = ENOTCONN;
@@ -603,12 +578,6 @@ sbx_zygote_fork(sbx_lane_t *lane, const int fds[6])
     }
 
     lane->tag = msg.tag = ++tag;
-    memset(&u, 0, sizeof(u));
-    cm->cmsg_level = SOL_SOCKET;
-    cm->cmsg_type = SCM_RIGHTS;
-    cm->cmsg_len = CMSG_LEN(6 * sizeof(int));
-    memcpy(CMSG_DATA(cm), fds, 6 * sizeof(int));
 
-    return sendmsg(z->ctl_fd, &mh, MSG_NOSIGNAL | MSG_DONTWAIT)
-           == (ssize_t) sizeof(msg) ? 0 : -1;
+    return sbx_fdmsg_send_fds(z->ctl_fd, &msg, sizeof(msg), fds, 6);
 }

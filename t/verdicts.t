@@ -96,8 +96,8 @@ __DATA__
  "POST /run\n" . q({"language":"node","code":"Buffer.alloc(1e9)"}),
  "POST /run\n" . q({"language":"python","code":"try:\n    x=b\"x\"*10**9\nexcept MemoryError:\n    print('caught')"}),
  "POST /run\n" . q({"language":"python","code":"a=[]\nwhile 1: a.append(bytearray(1<<20))"}),
- "POST /run\n" . q({"language":"node","code":"const a=[]; for(;;) a.push(new ArrayBuffer(1<<20))"}),
- "POST /run\n" . q({"language":"node","code":"const a=[]; for(;;) a.push({x:a.length})"})]
+ "POST /run\n" . q({"language":"node","code":"const a=[]; for(;;) a.push(new ArrayBuffer(1<<20))","limits":{"timeout":"20s","cpu_time":"20s"}}),
+ "POST /run\n" . q({"language":"node","code":"const a=[]; for(;;) a.push({x:a.length})","limits":{"timeout":"20s","cpu_time":"20s"}})]
 --- response_body_like eval
 [qr/"status":"memory_exceeded".*"returncode":128.*"reason":"hook".*"violation_type":"ALLOC_LIMIT".*"requested_bytes":10000000\d\d,"limit_bytes":134217728/,
  qr/"status":"memory_exceeded".*"returncode":128.*"reason":"hook"/,

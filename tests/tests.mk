@@ -15,7 +15,7 @@ LONG_SUITES = lifecycle-user asan fuzz-long
 
 .PHONY: test test-long $(CI_SUITES) $(LONG_SUITES) bench test-programs
 test: deps-test
-	+@$(MAKE) --no-print-directory all test-programs
+	+@$(MAKE) -j`nproc` --no-print-directory all test-programs
 	+@BUILD=$(bld) MAKE='$(MAKE)' tests/suites $(CI_SUITES)
 
 test-long: test
@@ -87,7 +87,7 @@ zygote: $(zygote_progs)
 	@$(tst)/zygote/test_filter && $(tst)/zygote/test_zygote
 
 isolation: $(slot_prog)
-	@$(slot_prog) && $(slot_prog) --no-cgroup && $(slot_prog) --old-kernel
+	@sh tests/isolation/run.sh $(slot_prog)
 
 fuzzers    := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 fuzz_cc     = clang $(CPPFLAGS) -g -O1 -std=gnu11 -Wall -Wextra -Werror \
@@ -150,8 +150,8 @@ docs: all
 	@$(PYTHON) -B tests/docs/run.py --build $(bld) $(T)
 
 qemu: all test-programs
-	@tests/qemu/run.sh -c $(abspath build/qemu) -f $(slot_prog) \
-	    '$(slot_prog)'
+	@tests/qemu/slot.sh $(slot_prog) $(abspath build/qemu)
+	@tests/qemu/smoke.sh $(bld) $(abspath build/qemu)
 
 bench: all
 	@$(PYTHON) -B tests/bench/bench.py --build $(bld)

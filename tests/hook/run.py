@@ -436,16 +436,18 @@ def cost(guest, rounds=11):
         f.write(C_LOAD)
     subprocess.run(["gcc", "-O2", "-o", source[:-2], source], check=True)
 
-    loads = (("python", [PYTHON, "-I", "-S", "-c", PY_LOAD]),
-             ("python, PYTHONMALLOC=malloc", ["/usr/bin/env",
-              "PYTHONMALLOC=malloc", PYTHON, "-S", "-c", PY_LOAD]),
-             ("node", [NODE, "-e", JS_LOAD]),
-             ("C malloc and free, 10 M pairs", [source[:-2]]))
-    for name, argv in loads:
+    loads = (("python", [PYTHON, "-S", "-c", PY_LOAD], {}),
+             ("python, PYTHONMALLOC=malloc", [PYTHON, "-S", "-c", PY_LOAD],
+              {"PYTHONMALLOC": "malloc"}),
+             ("node", [NODE, "-e", JS_LOAD], {}),
+             ("C malloc and free, 10 M pairs", [source[:-2]], {}))
+    for name, argv, more in loads:
         times = {False: [], True: []}
         for _ in range(rounds):
             for hooked in times:
-                env = dict(ENV, LD_PRELOAD=guest.hook) if hooked else ENV
+                env = dict(ENV, **more)
+                if hooked:
+                    env["LD_PRELOAD"] = guest.hook
                 out = subprocess.run(argv, env=env, capture_output=True,
                                      text=True, check=True).stdout
                 times[hooked].append(float(out))

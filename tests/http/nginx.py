@@ -248,6 +248,14 @@ class Site:
             raise Failure('no metric %s' % name)
         return int(found.group(1))
 
+    def runs(self, status, language='python'):
+        """Counted so far; a language is listed from its first run on."""
+        name = 'sandbox_runs_total{language="%s",status="%s"}'
+        try:
+            return self.metric(name % (language, status))
+        except Failure:
+            return 0
+
     # requests
 
     def client(self):

@@ -288,7 +288,8 @@ test_sight(sbx_slot_t *slot)
             || !only(out.text, "/dev/shm", ""), &out,
             "/tmp, /tmp/run and /dev/shm are empty");
     show_if(!only(out.text, "/run", "sbx"), &out, "/run has the hook alone");
-    show_if(strstr(out.text, " sh ") != NULL || strstr(out.text, " cat ") != NULL
+    show_if(strstr(out.text, " sh ") != NULL
+            || strstr(out.text, " cat ") != NULL
             || strstr(out.text, " mount ") != NULL, &out, "no shell, no tools");
 
     run_in(slot, look_at_proc, &out);

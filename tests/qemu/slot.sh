@@ -22,5 +22,6 @@ exec sh "$here/run.sh" ${2:+-c "$2"} -f "$program" -f /usr/bin/setpriv \
     echo '+memory +pids' > cgroup.subtree_control
     echo '+memory +pids' > user/cgroup.subtree_control
     echo \$\$ > user/session/cgroup.procs
-    /usr/bin/setpriv --reuid=65534 --regid=65534 --clear-groups $program --cgroup-v2
+    /usr/bin/setpriv --reuid=65534 --regid=65534 --clear-groups \
+        $program --cgroup-v2
 "

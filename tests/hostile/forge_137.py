@@ -1,0 +1,6 @@
+# expect: error
+# an exit code is no evidence
+
+import os
+
+os._exit(137)

@@ -1,0 +1,6 @@
+# expect: signaled
+# it killed itself
+
+import os
+
+os.kill(os.getpid(), 9)

@@ -1,0 +1,6 @@
+# expect: memory_exceeded hook
+# by small pieces
+
+x = []
+while True:
+    x.append(bytes(1000))

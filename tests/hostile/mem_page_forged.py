@@ -1,0 +1,8 @@
+# expect: memory_exceeded|error|signaled|success
+# a verdict it forges is against itself
+
+import ctypes
+
+for line in open('/proc/self/maps'):
+    if 'sbx-page' in line:
+        ctypes.memset(int(line.split('-')[0], 16), 0x80, 4096)

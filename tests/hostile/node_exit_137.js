@@ -1,0 +1,4 @@
+// expect: error
+// an exit code is no evidence
+
+process.exit(137);

@@ -1,0 +1,5 @@
+// expect: memory_exceeded
+// the heap
+
+const a = [];
+for (;;) a.push(Buffer.alloc(1 << 20, 1));

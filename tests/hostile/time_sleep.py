@@ -1,0 +1,7 @@
+# expect: timeout wall
+# limits: {"timeout": 300}
+# the wall clock
+
+import time
+
+time.sleep(60)

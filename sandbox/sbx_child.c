@@ -31,6 +31,9 @@
 #include "sbx_root.h"
 #include "sbx_sysfile.h"
 
+/* the kernel's first real-time signal; libc keeps those below SIGRTMIN */
+#define INTERNAL_SIGNALS    32
+
 typedef struct {
     sbx_step_t step;
     int (*run)(sbx_child_t *child, sbx_err_t *err);
@@ -117,6 +120,35 @@ sbx_child_enter(sbx_child_t *child, sbx_err_t *err)
 }
 
 
+/*
+ * posix_spawn, by which make and others start what starts us, leaves libc's own
+ * two signals ignored, and libc's sigaction does not touch them.  A handler that
+ * libc has set there is needed and stays.
+ */
+static void
+reset_internal_signals(void)
+{
+    long i;
+    struct {                /* the kernel's sigaction, not libc's */
+        void (*handler)(int);
+        unsigned long flags;
+        void (*restorer)(void);
+        uint64_t mask;
+    } old;
+
+    for (i = INTERNAL_SIGNALS; i < SIGRTMIN; i++) {
+        memset(&old, 0, sizeof(old));
+
+        if (syscall(SYS_rt_sigaction, i, NULL, &old, sizeof(old.mask)) == 0
+            && old.handler == SIG_IGN)
+        {
+            old.handler = SIG_DFL;
+            (void) syscall(SYS_rt_sigaction, i, &old, NULL, sizeof(old.mask));
+        }
+    }
+}
+
+
 void
 sbx_child_signals(void)
 {
@@ -128,10 +160,12 @@ sbx_child_signals(void)
     dfl.sa_handler = SIG_DFL;
     sigemptyset(&dfl.sa_mask);
 
-    /* fails for SIGKILL, SIGSTOP and the two of libc: nothing to undo there */
+    /* fails for SIGKILL and SIGSTOP, where there is nothing to undo */
     for (i = 1; i < NSIG; i++) {
         (void) sigaction(i, &dfl, NULL);
     }
+
+    reset_internal_signals();
 
     sigemptyset(&none);
     (void) sigprocmask(SIG_SETMASK, &none, NULL);

@@ -88,8 +88,15 @@ is_cgroup_oom(const sbx_evidence_t *ev, const sbx_verdict_t *v)
 {
     (void) v;
 
-    return ev->oom_kills > 0 && ev->oom_own
-           && (died_by(ev, SIGKILL) || exited_with_error(ev));
+    if (ev->oom_kills == 0 || !ev->oom_own) {
+        return 0;
+    }
+
+    /*
+     * The tree had more than its limit, whichever of its processes the kernel
+     * chose; to outlive that one is no coping, as with a caught MemoryError.
+     */
+    return !ev->soft_memory || died_by(ev, SIGKILL) || exited_with_error(ev);
 }
 
 

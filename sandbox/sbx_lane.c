@@ -24,6 +24,7 @@
 #define REOPEN_MIN_MS   50
 #define REOPEN_MAX_MS   5000
 #define RESET_MS        30000
+#define START_MS        15000   /* from FORK, or an adjusted slot, to READY */
 
 
 static void close_slot(sbx_lane_t *lane);
@@ -308,7 +309,11 @@ sbx_lane_kill(sbx_lane_t *lane, sbx_kill_t why)
     }
 
     lane->state = SBX_LANE_DYING;
-    sbx_timer_clear(&lane->timer);
+
+    /* without a child the timer is the one on the zygote's answer */
+    if (lane->pid != 0) {
+        sbx_timer_clear(&lane->timer);
+    }
 
     if (lane->pidfd >= 0) {
         (void) syscall(SYS_pidfd_send_signal, lane->pidfd, SIGKILL, NULL, 0);
@@ -442,6 +447,7 @@ sbx_lane_hear(sbx_lane_t *lane)
     lane->vm_size = msg.vm_size;
 
     if (lane->run == NULL) {
+        sbx_timer_clear(&lane->timer);
         lane->state = SBX_LANE_STANDBY;
         sbx_queue_dispatch();
 
@@ -457,6 +463,39 @@ job_channel(sbx_event_t *ev, uint32_t events)
     (void) events;
 
     sbx_lane_hear(ev->data);
+}
+
+
+/* A zygote, child or init that was stopped, or waits for a disk. */
+static void
+start_overdue(sbx_timer_t *timer)
+{
+    sbx_lane_t *lane = timer->data;
+
+    sbx_log(SBX_LOG_ERR, 0, "slot %d: no child is ready after %d ms",
+            lane->slot.index, START_MS);
+
+    if (lane->pid == 0) {
+        sbx_zygote_kill(lane->kind);    /* its end answers all its FORKs */
+        return;
+    }
+
+    if (lane->run != NULL) {
+        sbx_run_refuse(lane->run, SBX_INTERNAL_ERROR, SBX_REASON_NONE,
+                       "no child was ready after %d ms", START_MS);
+    }
+
+    lane->lost = 1;
+    sbx_lane_kill(lane, SBX_KILL_CANCEL);
+}
+
+
+static void
+watch_start(sbx_lane_t *lane)
+{
+    lane->timer.handler = start_overdue;
+    lane->timer.data = lane;
+    (void) sbx_timer_set(&lane->timer, sbx_now_ns() + START_MS * 1000000ull);
 }
 
 
@@ -545,6 +584,7 @@ sbx_lane_fork(sbx_lane_t *lane, sbx_zygote_kind_t kind, uint32_t flags,
     }
 
     lane->state = SBX_LANE_FORKING;
+    watch_start(lane);
 
     if (run != NULL) {
         sbx_lane_assign(lane, run);
@@ -582,6 +622,7 @@ sbx_lane_assign(sbx_lane_t *lane, sbx_task_t *run)
             return;
         }
         lane->adjusting = 1;
+        watch_start(lane);
     }
 
     if (lane->ready && !lane->adjusting) {

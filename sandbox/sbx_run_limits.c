@@ -68,14 +68,13 @@ set_rlimits(sbx_lane_t *lane, uint64_t address_bytes)
             + limit_of(run, SBX_LIMIT_THREADS) + 1;
 
     /*
-     * A thread's stack is reserved whole and used in part.  Where the cgroup is
-     * the wall, stacks come on top of the formula, or the twentieth thread of
-     * an honest program would leave its next allocation no room.
+     * A thread's stack is reserved whole and used in part.  So stacks come on
+     * top of the formula, or the twentieth thread of an honest program would
+     * leave its next allocation no room; what is in use behind that, the
+     * cgroup bounds, or where there is none sbx_run_sample.c.
      */
-    if (lane->slot.cgroup.memory_fd >= 0) {
-        address_bytes += limit_of(run, SBX_LIMIT_THREADS)
-                         * (limit_of(run, SBX_LIMIT_STACK) + STACK_GUARD);
-    }
+    address_bytes += limit_of(run, SBX_LIMIT_THREADS)
+                     * (limit_of(run, SBX_LIMIT_STACK) + STACK_GUARD);
 
     const struct { int resource; uint64_t value; } table[] = {
         { run->runtime->address_space ? RLIMIT_AS : RLIMIT_DATA,

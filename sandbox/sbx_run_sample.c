@@ -3,8 +3,8 @@
  * outside where no cgroup counts them.
  *
  * Runs in the supervisor, from a run's timer.  Without a cgroup each process of
- * a run has rlimits of its own, and RLIMIT_DATA counts no shared memory: a tree
- * of 64 could take 64 times the limit.  A look every SAMPLE_NS is late by what
+ * a run has rlimits of its own, with room for stacks, and RLIMIT_DATA counts no
+ * shared memory: a tree of 64 could take 64 times the limit.  A look every SAMPLE_NS is late by what
  * fits into that time, and never wrong: shared pages count once (Pss).
  */
 
@@ -22,9 +22,7 @@
 int
 sbx_run_is_sampled(const sbx_lane_t *lane)
 {
-    return lane->slot.cgroup.memory_fd < 0 && lane->run->conn != NULL
-           && ((lane->fork_flags & SBX_FORK_FORKING)
-               || !lane->run->runtime->address_space);
+    return lane->slot.cgroup.memory_fd < 0 && lane->run->conn != NULL;
 }
 
 

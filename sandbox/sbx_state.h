@@ -240,7 +240,7 @@ int64_t sbx_run_hook_base(const sbx_lane_t *lane);
 uint64_t sbx_run_backstop(const sbx_lane_t *lane);
 
 /* sbx_run_sample.c */
-/* No cgroup bounds this run's memory, and no rlimit bounds all of it. */
+/* No cgroup bounds this run's memory. */
 int sbx_run_is_sampled(const sbx_lane_t *lane);
 /* 1: the tree has more than the backstop.  Looks no oftener than it should. */
 int sbx_run_sample(sbx_lane_t *lane, uint64_t now);
@@ -254,6 +254,8 @@ void sbx_run_drain(sbx_lane_t *lane);
 /* sbx_zygotes.c */
 void sbx_zygotes_start(void);
 int sbx_zygote_fork(sbx_lane_t *lane, const int fds[6]);
+/* It does not answer: ended, and so restarted. */
+void sbx_zygote_kill(sbx_zygote_kind_t kind);
 void sbx_listener_unref(sbx_listener_t *listener);
 
 /* sbx_notify.c */

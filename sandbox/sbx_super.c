@@ -7,7 +7,6 @@
  */
 
 #include <errno.h>
-#include <linux/landlock.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,11 +17,11 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "sbx_filter.h"
+#include "sbx_landlock.h"
 #include "sbx_layer.h"
 #include "sbx_log.h"
 #include "sbx_state.h"
@@ -194,21 +193,22 @@ map_stats(unsigned starts)
 }
 
 
-/* ABI 1 cannot rename between directories, so 2 is the least that is used. */
-static int
-has_landlock(void)
-{
-    return syscall(SYS_landlock_create_ruleset, NULL, 0,
-                   LANDLOCK_CREATE_RULESET_VERSION) >= 2;
-}
-
-
+/* Tried: a kernel that has them may allow none (user.max_user_namespaces). */
 static int
 has_userns(void)
 {
-    struct stat st;
+    int status = 1;
+    pid_t got, pid = fork();
 
-    return stat("/proc/self/ns/user", &st) == 0;
+    if (pid == 0) {
+        _exit(unshare(CLONE_NEWUSER) < 0);
+    }
+
+    do {
+        got = waitpid(pid, &status, 0);
+    } while (got < 0 && errno == EINTR);
+
+    return pid > 0 && status == 0;
 }
 
 
@@ -218,16 +218,16 @@ find_layers(void)
     sbx_super.missing = sbx_super.cell->missing;
     sbx_super.userns = has_userns();
 
-    if (!has_landlock()) {
+    if (!sbx_super.userns) {
+        sbx_super.missing |= SBX_LAYER_USER;
+    }
+
+    if (sbx_landlock_version() == 0) {
         sbx_super.missing |= SBX_LAYER_LANDLOCK;
     }
 
     if (!sbx_super.cell->privileged) {
         sbx_super.missing |= SBX_LAYER_UID;
-    }
-
-    if (!sbx_super.userns) {
-        sbx_super.missing |= SBX_LAYER_USER;
     }
 
     if (sbx_super.cgroups.kind == SBX_CGROUP_NONE) {

@@ -562,6 +562,15 @@ sbx_zygotes_start(void)
 }
 
 
+void
+sbx_zygote_kill(sbx_zygote_kind_t kind)
+{
+    if (sbx_super.zygotes[kind].pid != 0) {
+        (void) kill(sbx_super.zygotes[kind].pid, SIGKILL);
+    }
+}
+
+
 int
 sbx_zygote_fork(sbx_lane_t *lane, const int fds[6])
 {

@@ -101,11 +101,24 @@ __DATA__
 [qr/"output":"2\\n"/, qr/"output":"2\\n"/]
 
 === TEST 8: auth_request decided by a program
+--- http_config
+    sandbox_policy ../html/check.lua;
 --- config
-    location /run { auth_request /check; sandbox any; }
-    location /denied { auth_request /deny; sandbox any; }
-    location /check { internal; return 204; }
-    location /deny { internal; return 403; }
+    location /run { auth_request /good; sandbox any; sandbox_policy off; }
+    location /denied { auth_request /bad; sandbox any; sandbox_policy off; }
+    location /good { internal; sandbox python; sandbox_code ../html/good.py; }
+    location /bad { internal; sandbox python; sandbox_code ../html/bad.py; }
+--- user_files
+>>> check.lua
+return {
+    response = function(req, verdict)
+        return { status = verdict.exit_code == 0 and 204 or 403, body = "" }
+    end,
+}
+>>> good.py
+print("come in")
+>>> bad.py
+raise SystemExit(1)
 --- request eval
 ["POST /run\n$main::Hello", "POST /denied\n$main::Hello"]
 --- error_code eval

@@ -9,8 +9,8 @@
 T          ?=
 tst        := $(bld)/tests
 
-CI_SUITES   = unit hook zygote isolation t lifecycle fidelity page docs fuzz \
-              qemu
+CI_SUITES   = unit hook zygote isolation t lifecycle http fidelity page docs \
+              fuzz qemu
 LONG_SUITES = lifecycle-user asan fuzz-long
 
 .PHONY: test test-long $(CI_SUITES) $(LONG_SUITES) bench test-programs
@@ -135,6 +135,10 @@ lifecycle-user: all
 	@$(PYTHON) -B tests/lifecycle/run.py --module $(ngx_so) \
 	    --command $(bld)/deer-flow --nginx $(NGINX) \
 	    $(if $(root),--user 65534) $(T)
+
+# In /tmp, where the workers of a root's nginx can keep large bodies.
+http: all
+	@$(PYTHON) -B tests/http/run.py --build $(bld) --nginx $(NGINX) $(T)
 
 served      = PORT=19480 BUILD=$(bld) MAKE='$(MAKE)' tests/served
 

@@ -1,8 +1,14 @@
 # expect: success
-# output: True
+# output: [0, 1, 2]
 # a forgotten descriptor is a way out
 
 import os
 
-d = os.open('/proc/self/fd', os.O_RDONLY)
-print(sorted(map(int, os.listdir(d))) == [0, 1, 2, d])
+seen = []
+for fd in range(4096):
+    try:
+        os.fstat(fd)
+        seen.append(fd)
+    except OSError:
+        pass
+print(seen)

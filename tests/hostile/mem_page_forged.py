@@ -1,4 +1,4 @@
-# expect: memory_exceeded|error|signaled|success
+# expect: memory_exceeded|error|signaled|success|file_exceeded
 # a verdict it forges is against itself
 
 import ctypes

@@ -1,4 +1,4 @@
-# expect: memory_exceeded|memory_violation|signaled|error
+# expect: memory_exceeded|memory_violation|signaled|error|file_exceeded
 # the hook's page is its own to spoil, never to its good
 
 import ctypes

@@ -1,7 +1,10 @@
-# expect: signaled|success
+# expect: signaled
 # signals reach its own processes only
 
 import os
 
-os.kill(-1, 9)
+try:
+    os.kill(-1, 9)
+except OSError:
+    pass
 os.kill(os.getpid(), 9)

@@ -159,6 +159,28 @@ def reload_without(box):
 
 
 @scenario
+def reload_unloaded(box):
+    """HUP to a configuration without the module: the supervisor leaves"""
+    box.start()
+    runs = in_flight(box)
+    with open(box.path('nginx.conf')) as f:
+        lines = [line for line in f.read().splitlines(True)
+                 if 'sandbox_' not in line and 'sandbox any' not in line
+                 and 'load_module' not in line]
+    with open(box.path('nginx.conf'), 'w') as f:
+        f.writelines(lines)
+    box.signal(signal.SIGHUP)
+    expect(runs, '200 success')
+    wait_for('no supervisor', lambda: not box.trees())
+    same('sockets', [], box.sockets())
+    box.configure()
+    box.signal(signal.SIGHUP)
+    box.tree()
+    wait_for('a run', lambda: box.run().outcome() == '200 success')
+    box.quit()
+
+
+@scenario
 def upgrade(box):
     """USR2 and QUIT of the old master: its runs finish, the new one serves"""
     box.start()

@@ -90,7 +90,7 @@ void stand_run(zyg_t *z, slot_t *slot, const program_t *p, result_t *r);
 /* A child that waits for its job; r as far as READY or FAILED. */
 pid_t stand_fork(zyg_t *z, slot_t *slot, uint32_t flags, int *job_fd,
     result_t *r);
-int stand_reap(pid_t pid);
+int stand_reap(zyg_t *z, pid_t pid);
 
 int has_named(const result_t *r, const char *name);
 

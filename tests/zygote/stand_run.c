@@ -296,7 +296,7 @@ run_loop(zyg_t *z, const program_t *p, pid_t pid, int job, int out, int err,
         }
     }
 
-    r->status = stand_reap(pid);
+    r->status = stand_reap(z, pid);
     r->run_us = now_us() - ready;
 
     /* what it said in its last moment */
@@ -380,13 +380,19 @@ stand_fork(zyg_t *z, slot_t *slot, uint32_t flags, int *job_fd, result_t *r)
 
 
 int
-stand_reap(pid_t pid)
+stand_reap(zyg_t *z, pid_t pid)
 {
     int status = -1;
+    pid_t got;
+    struct pollfd pfd = { z->listener_fd, POLLIN, 0 };
+    static result_t unused;
 
-    if (waitpid(pid, &status, __WALL) != pid) {
-        return -1;
+    /* its end is a call that waits for an answer, too */
+    while ((got = waitpid(pid, &status, __WALL | WNOHANG)) == 0) {
+        if (poll(&pfd, 1, 10) > 0 && (pfd.revents & POLLIN)) {
+            answer(z->listener_fd, pid, 0, &unused);
+        }
     }
 
-    return status;
+    return got == pid ? status : -1;
 }

@@ -147,16 +147,16 @@ test_standby(zyg_t *z)
     tap_ok(pid > 0 && r.ready && r.vm_size > 0, "READY with %llu bytes",
            (unsigned long long) r.vm_size);
     close(job_fd);
-    tap_ok(stand_reap(pid) == 0, "a child without a job ends with 0");
+    tap_ok(stand_reap(z, pid) == 0, "a child without a job ends with 0");
 
     pid = stand_fork(z, &slot, 0, &job_fd, &r);
     (void) sbx_fdmsg_send(job_fd, junk, sizeof(junk), -1);
-    tap_ok(stand_reap(pid) == EXIT(125), "a bad job ends the child");
+    tap_ok(stand_reap(z, pid) == EXIT(125), "a bad job ends the child");
     close(job_fd);
 
     pid = stand_fork(z, &slot, 0, &job_fd, &r);
     (void) sbx_fdmsg_send(job_fd, junk, 3, -1);
-    tap_ok(stand_reap(pid) == EXIT(125), "a short job ends the child");
+    tap_ok(stand_reap(z, pid) == EXIT(125), "a short job ends the child");
     close(job_fd);
 
     slot_close(&slot);
@@ -361,7 +361,7 @@ test_faults(void)
         slot_open(&slot, 1 << 20);
         pid = stand_fork(&z, &slot, 0, &job_fd, &r);
         tap_ok(pid > 0 && !r.ready && r.failed.step == steps[i]
-               && r.failed.errnum == EPERM && stand_reap(pid) == EXIT(125),
+               && r.failed.errnum == EPERM && stand_reap(&z, pid) == EXIT(125),
                "a fault in %s ends the child", sbx_step_name(steps[i]));
         close(job_fd);
         slot_close(&slot);

@@ -8,7 +8,7 @@
  *   listener a zygote's seccomp listener; outlives the zygote while children do
  *
  * sbx_super.c start and loop, sbx_conf.c settings, sbx_conn.c conn, sbx_queue.c
- * queue, dispatch and refill, sbx_lane.c a lane's life, sbx_run*.c hand-over,
+ * queue, dispatch and refill, sbx_lane*.c a lane's life, sbx_run*.c hand-over,
  * limits, streams, samples and the end, sbx_zygotes.c zygotes, sbx_notify.c
  * refused calls and early answers, sbx_probe.c self-tests.
  */
@@ -191,8 +191,15 @@ void sbx_queue_pause_refill(void);
 /* Starts what can start, then fills the standby pool: after every change. */
 void sbx_queue_dispatch(void);
 
-/* sbx_lane.c */
+/* sbx_lane_slot.c */
 void sbx_lane_open(sbx_lane_t *lane);
+/* The child is gone: the slot is cleaned for the next, or opened anew. */
+void sbx_lane_clean(sbx_lane_t *lane);
+void sbx_lane_slot_failed(sbx_lane_t *lane, const sbx_err_t *err);
+
+/* sbx_lane.c */
+/* Closes what belongs to one child; the slot stays. */
+void sbx_lane_drop_child(sbx_lane_t *lane);
 /* Asks a zygote for a child; run may be NULL (standby).  0 or -1. */
 int sbx_lane_fork(sbx_lane_t *lane, sbx_zygote_kind_t kind, uint32_t flags,
     sbx_task_t *run);
@@ -204,7 +211,6 @@ void sbx_lane_hear(sbx_lane_t *lane);
 void sbx_lane_fork_failed(sbx_lane_t *lane, const sbx_err_t *err);
 /* Ends the child for a reason; its verdict follows when it is reaped. */
 void sbx_lane_kill(sbx_lane_t *lane, sbx_kill_t why);
-void sbx_lane_clean(sbx_lane_t *lane);
 
 /* sbx_run.c */
 int sbx_run_hand_over(sbx_lane_t *lane);

@@ -28,4 +28,3 @@ for _ in range(8):
         time.sleep(9)
         os._exit(0)
 time.sleep(9)
-print('breach')

@@ -5,7 +5,7 @@
 
 import os
 
-for _ in range(100):
+for _ in range(30):
     pid = os.fork()
     if pid == 0:
         if os.fork() == 0:

@@ -179,7 +179,8 @@ class Site:
                  self.path('nginx.conf')], stdin=subprocess.DEVNULL,
                 stdout=out, stderr=out)
         wait_for('nginx answers', self.answers)
-        self.run('print(1)').expect('1\n')
+        # while the supervisor starts, a short queue may be too short
+        wait_for('a run', lambda: self.run('print(1)').said() == '200 success')
         return self
 
     def answers(self):

@@ -37,6 +37,7 @@ ngx_int_t
 ngx_http_sandbox_run(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx)
 {
     ngx_http_upstream_t           *u;
+    ngx_http_upstream_conf_t      *conf;
     ngx_http_sandbox_loc_conf_t   *slcf;
     ngx_http_sandbox_main_conf_t  *smcf;
 
@@ -59,6 +60,22 @@ ngx_http_sandbox_run(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx)
     ngx_str_set(&u->schema, "sandbox://");
     u->output.tag = (ngx_buf_tag_t) &ngx_http_sandbox_module;
     u->conf = &slcf->upstream;
+
+    if (r != r->main) {
+        /*
+         * A subrequest is a GET to nginx, which would try the next server after
+         * the first had the program: no program runs twice.
+         */
+        conf = ngx_palloc(r->pool, sizeof(ngx_http_upstream_conf_t));
+        if (conf == NULL) {
+            return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        }
+
+        *conf = slcf->upstream;
+        conf->next_upstream = NGX_CONF_BITMASK_SET
+                              |NGX_HTTP_UPSTREAM_FT_OFF;
+        u->conf = conf;
+    }
 
     u->create_request = ngx_http_sandbox_create_request;
     u->reinit_request = ngx_http_sandbox_reinit_request;
@@ -129,6 +146,11 @@ ngx_http_sandbox_reinit_request(ngx_http_request_t *r)
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_sandbox_module);
     ctx->frame_set = 0;
+
+    /* the buffer may be the former answer's body, which is not read into */
+    if (r->upstream->buffer.start == ctx->answer.body.data) {
+        r->upstream->buffer.start = NULL;
+    }
 
     return NGX_OK;
 }

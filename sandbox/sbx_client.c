@@ -147,6 +147,11 @@ sbx_client_wait_ready(sbx_client_t *client, int zygote, unsigned ms,
             return 0;
         }
 
+        if (client->stats->error[0] != '\0') {
+            return sbx_fail(err, SBX_STEP_CONFIG, 0, "%.190s",
+                            client->stats->error);
+        }
+
         usleep(5000);
     }
 

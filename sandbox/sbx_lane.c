@@ -106,8 +106,16 @@ child_ended(sbx_event_t *ev, uint32_t events)
         pid = wait4(lane->pid, &status, WNOHANG | __WALL, &ru);
     } while (pid < 0 && errno == EINTR);
 
-    if (pid != lane->pid) {
+    if (pid == 0) {
         return;
+    }
+
+    if (pid < 0) {
+        /* reaped elsewhere, which cannot be: but no reason to spin */
+        sbx_log(SBX_LOG_ALERT, errno, "wait4 %d", (int) lane->pid);
+        status = SIGKILL;
+        memset(&ru, 0, sizeof(ru));
+        lane->lost = 1;
     }
 
     /* what it said before it ended, in case this event came first */

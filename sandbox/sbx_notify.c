@@ -312,6 +312,7 @@ sbx_notify_handler(sbx_event_t *ev, uint32_t events)
         resp.error = 0;
         resp.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
         respond(l, &resp);
+        sbx_queue_dispatch();       /* who waits need not wait for the end */
         return;
     }
 

@@ -15,12 +15,18 @@
 #include "sbx_log.h"
 #include "sbx_state.h"
 
-#define PROBE_MS  20000
+#define PROBE_MS      20000
+#define RETRY_MIN_MS  1000
+#define RETRY_MAX_MS  60000
 
 typedef struct {
     sbx_task_t run;
     sbx_job_t job;
+    int first;              /* of the phase that all other runs wait for */
 } probe_t;
+
+static void probe_again(sbx_timer_t *timer);
+
 
 static const struct {
     const char *language;
@@ -77,14 +83,37 @@ publish(sbx_runtime_t *rt, const sbx_verdict_t *v)
 }
 
 
+/*
+ * Not measured means not run: with a base of 0 the interpreter's own memory
+ * would count as the program's.  So the test is repeated until it passes; an
+ * operator's own runtime may refuse an empty program and runs all the same.
+ */
+static void
+probe_later(sbx_runtime_t *rt)
+{
+    rt->retry_ms = rt->retry_ms ? 2 * rt->retry_ms : RETRY_MIN_MS;
+
+    if (rt->retry_ms > RETRY_MAX_MS) {
+        rt->retry_ms = RETRY_MAX_MS;
+    }
+
+    rt->timer.handler = probe_again;
+    rt->timer.data = rt;
+    (void) sbx_timer_set(&rt->timer,
+                         sbx_now_ns() + rt->retry_ms * 1000000ull);
+}
+
+
 static void
 probe_done(sbx_task_t *run)
 {
+    int first;
     probe_t *probe = (probe_t *) run;
     sbx_runtime_t *rt = run->runtime;
     const sbx_verdict_t *v = &run->verdict;
 
     if (v->status == SBX_SUCCESS) {
+        rt->measured = 1;
         rt->base_bytes = field_kb(run, rt->address_space ? "VmPeak:"
                                                          : "VmData:");
         rt->hook_base = v->memory_source == SBX_SOURCE_HOOK
@@ -101,17 +130,24 @@ probe_done(sbx_task_t *run)
         publish(rt, v);
 
     } else {
-        sbx_log(SBX_LOG_ERR, 0, "runtime %s does not work here: %s: %.100s "
-                "%.*s", rt->conf->name, sbx_status_name(v->status), v->error,
-                (int) (v->errout.len < 120 ? v->errout.len : 120),
-                v->errout.len ? v->errout.data : "");
+        snprintf(rt->why, sizeof(rt->why), "%s: %.100s %.*s",
+                 sbx_status_name(v->status), v->error,
+                 (int) (v->errout.len < 100 ? v->errout.len : 100),
+                 v->errout.len ? v->errout.data : "");
+        sbx_log(SBX_LOG_ERR, 0, "runtime %s does not work here: %s",
+                rt->conf->name, rt->why);
+
+        if (!rt->conf->own) {
+            probe_later(rt);
+        }
     }
 
+    first = probe->first;
     sbx_run_clear(run);
     sbx_job_clear(&probe->job);
     free(probe);
 
-    if (--sbx_super.probing == 0 && sbx_super.stats != NULL) {
+    if (first && --sbx_super.probing == 0 && sbx_super.stats != NULL) {
         sbx_super.stats->missing = sbx_super.missing;
         sbx_super.stats->ready = 1;
     }
@@ -121,7 +157,7 @@ probe_done(sbx_task_t *run)
 
 
 static int
-probe_add(sbx_runtime_t *rt)
+probe_add(sbx_runtime_t *rt, int first)
 {
     size_t i;
     sbx_str_t code;
@@ -163,10 +199,21 @@ probe_add(sbx_runtime_t *rt)
     probe->run.runtime = rt;
     probe->run.done = probe_done;
     probe->run.no_zygote = 1;
-    sbx_super.probing++;
+    probe->first = first;
     sbx_queue_add(&probe->run);
 
     return 0;
+}
+
+
+static void
+probe_again(sbx_timer_t *timer)
+{
+    sbx_runtime_t *rt = timer->data;
+
+    if (probe_add(rt, 0) < 0) {
+        probe_later(rt);
+    }
 }
 
 
@@ -176,8 +223,11 @@ sbx_probe_start(void)
     unsigned i;
 
     for (i = 0; i < sbx_super.nruntimes; i++) {
-        if (probe_add(&sbx_super.runtimes[i]) < 0) {
+        sbx_super.probing++;
+
+        if (probe_add(&sbx_super.runtimes[i], 1) < 0) {
             sbx_log(SBX_LOG_ALERT, 0, "no memory for a self-test");
+            sbx_super.probing--;
         }
     }
 

@@ -253,6 +253,16 @@ start(sbx_task_t *run)
     kind = choose_kind(run);
     flags = fork_flags(run->job);
 
+    if (kind == SBX_ZYGOTE_KIND_EXEC && run->conn != NULL
+        && !run->runtime->measured && !run->runtime->conf->own)
+    {
+        sbx_queue_remove(run);
+        sbx_run_refuse(run, SBX_INTERNAL_ERROR, SBX_REASON_UNPROTECTED,
+                       "the self-test of %s failed: %s",
+                       run->runtime->conf->name, run->runtime->why);
+        return 1;
+    }
+
     lane = find_lane(SBX_LANE_STANDBY, kind, flags);
     if (lane != NULL) {
         sbx_queue_remove(run);

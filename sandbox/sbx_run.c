@@ -20,13 +20,6 @@
 static void arm_timer(sbx_lane_t *lane, uint64_t now);
 
 
-static uint64_t
-limit_of(const sbx_task_t *run, sbx_limit_id_t id)
-{
-    return run->job->limits[id];
-}
-
-
 /* The process's CPU clock: user and system time of all its threads. */
 uint64_t
 sbx_process_cpu_ns(pid_t pid)
@@ -178,7 +171,7 @@ sbx_run_hand_over(sbx_lane_t *lane)
     lane->sample_at_ns = lane->t0_ns;
     lane->others_cpu_ns = 0;
     lane->wall_at_ns = lane->t0_ns
-                       + limit_of(run, SBX_LIMIT_TIMEOUT) * 1000000ull;
+                       + sbx_run_limit_of(run, SBX_LIMIT_TIMEOUT) * 1000000ull;
     lane->state = SBX_LANE_RUNNING;
 
     if (sbx_run_send(lane) < 0) {
@@ -221,7 +214,7 @@ deadline(sbx_timer_t *timer)
     }
 
     if (run_cpu_ns(lane)
-        >= limit_of(lane->run, SBX_LIMIT_CPU_TIME) * 1000000ull)
+        >= sbx_run_limit_of(lane->run, SBX_LIMIT_CPU_TIME) * 1000000ull)
     {
         sbx_lane_kill(lane, SBX_KILL_CPU);
         return;
@@ -246,7 +239,7 @@ arm_timer(sbx_lane_t *lane, uint64_t now)
     uint64_t at, used, allowed, rest;
 
     at = lane->wall_at_ns;
-    allowed = limit_of(lane->run, SBX_LIMIT_CPU_TIME) * 1000000ull;
+    allowed = sbx_run_limit_of(lane->run, SBX_LIMIT_CPU_TIME) * 1000000ull;
     used = now == lane->t0_ns ? 0 : run_cpu_ns(lane);
 
     if (used < allowed) {

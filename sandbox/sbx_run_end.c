@@ -12,13 +12,6 @@
 #include "sbx_state.h"
 
 
-static uint64_t
-limit_of(const sbx_task_t *run, sbx_limit_id_t id)
-{
-    return run->job->limits[id];
-}
-
-
 /*
  * The path is ours: the init's root is the slot's, and no guest can mount there.
  * Only asked when the program failed.
@@ -56,7 +49,7 @@ collect(sbx_lane_t *lane, int wait_status, sbx_evidence_t *ev,
     /* settings as we know them, whatever the guest wrote over them */
     ev->page = *lane->slot.page;
     ev->page.limit = ev->hook_base
-                     + (int64_t) limit_of(run, SBX_LIMIT_MEMORY);
+                     + (int64_t) sbx_run_limit_of(run, SBX_LIMIT_MEMORY);
     ev->page.alloc_limit = INT64_MAX;
 
     clock_gettime(CLOCK_REALTIME, &ts);

@@ -24,19 +24,12 @@
 #define UNMEASURED_BASE     (256 * MIB)
 
 
-static uint64_t
-limit_of(const sbx_task_t *run, sbx_limit_id_t id)
-{
-    return run->job->limits[id];
-}
-
-
 /* base + code + factor × wanted; 0: the base was never measured. */
 static uint64_t
 address_limit(const sbx_lane_t *lane, sbx_verdict_t *v)
 {
     const sbx_task_t *run = lane->run;
-    uint64_t wanted = limit_of(run, SBX_LIMIT_MEMORY);
+    uint64_t wanted = sbx_run_limit_of(run, SBX_LIMIT_MEMORY);
 
     v->base_bytes = lane->kind == SBX_ZYGOTE_KIND_PYTHON
                     ? lane->vm_size : run->runtime->base_bytes;
@@ -62,10 +55,10 @@ set_rlimits(sbx_lane_t *lane, uint64_t address_bytes)
     struct rlimit rl;
 
     /* whole seconds, rounded up, and one more: the timer is the exact one */
-    cpu_s = (limit_of(run, SBX_LIMIT_CPU_TIME) + lane->cpu0_ns / 1000000 + 999)
+    cpu_s = (sbx_run_limit_of(run, SBX_LIMIT_CPU_TIME) + lane->cpu0_ns / 1000000 + 999)
             / 1000 + 1;
-    tasks = limit_of(run, SBX_LIMIT_PROCESSES)
-            + limit_of(run, SBX_LIMIT_THREADS) + 1;
+    tasks = sbx_run_limit_of(run, SBX_LIMIT_PROCESSES)
+            + sbx_run_limit_of(run, SBX_LIMIT_THREADS) + 1;
 
     /*
      * A thread's stack is reserved whole and used in part.  So stacks come on
@@ -73,16 +66,16 @@ set_rlimits(sbx_lane_t *lane, uint64_t address_bytes)
      * leave its next allocation no room; what is in use behind that, the
      * cgroup bounds, or where there is none sbx_run_sample.c.
      */
-    address_bytes += limit_of(run, SBX_LIMIT_THREADS)
-                     * (limit_of(run, SBX_LIMIT_STACK) + STACK_GUARD);
+    address_bytes += sbx_run_limit_of(run, SBX_LIMIT_THREADS)
+                     * (sbx_run_limit_of(run, SBX_LIMIT_STACK) + STACK_GUARD);
 
     const struct { int resource; uint64_t value; } table[] = {
         { run->runtime->address_space ? RLIMIT_AS : RLIMIT_DATA,
           address_bytes },
         { RLIMIT_CPU, cpu_s },
-        { RLIMIT_FSIZE, limit_of(run, SBX_LIMIT_DISK) },
-        { RLIMIT_NOFILE, limit_of(run, SBX_LIMIT_OPEN_FILES) },
-        { RLIMIT_STACK, limit_of(run, SBX_LIMIT_STACK) },
+        { RLIMIT_FSIZE, sbx_run_limit_of(run, SBX_LIMIT_DISK) },
+        { RLIMIT_NOFILE, sbx_run_limit_of(run, SBX_LIMIT_OPEN_FILES) },
+        { RLIMIT_STACK, sbx_run_limit_of(run, SBX_LIMIT_STACK) },
         { RLIMIT_NPROC, tasks },
         { RLIMIT_CORE, 0 }
     };
@@ -91,6 +84,10 @@ set_rlimits(sbx_lane_t *lane, uint64_t address_bytes)
 
         /* the self-test finds out what the address limit has to be */
         if (i == 0 && run->conn == NULL) {
+            continue;
+        }
+
+        if (table[i].resource == RLIMIT_NPROC && !sbx_super.tasks_per_slot) {
             continue;
         }
 
@@ -111,7 +108,7 @@ sbx_run_backstop(const sbx_lane_t *lane)
     uint64_t memory;
     const sbx_task_t *run = lane->run;
 
-    memory = limit_of(run, SBX_LIMIT_MEMORY);
+    memory = sbx_run_limit_of(run, SBX_LIMIT_MEMORY);
     memory = memory / 1000 * run->job->factor_permille + CGROUP_SLACK;
 
     if (lane->kind == SBX_ZYGOTE_KIND_EXEC) {
@@ -129,8 +126,8 @@ set_cgroup(sbx_lane_t *lane, sbx_err_t *err)
     const sbx_task_t *run = lane->run;
 
     return sbx_cgroup_limit(&lane->slot.cgroup, sbx_run_backstop(lane),
-                            (uint32_t) (limit_of(run, SBX_LIMIT_PROCESSES)
-                            + limit_of(run, SBX_LIMIT_THREADS)), err);
+                            (uint32_t) (sbx_run_limit_of(run, SBX_LIMIT_PROCESSES)
+                            + sbx_run_limit_of(run, SBX_LIMIT_THREADS)), err);
 }
 
 
@@ -162,7 +159,7 @@ set_page(sbx_lane_t *lane)
         return;
     }
 
-    page->limit = sbx_run_hook_base(lane) + (int64_t) limit_of(run, SBX_LIMIT_MEMORY);
+    page->limit = sbx_run_hook_base(lane) + (int64_t) sbx_run_limit_of(run, SBX_LIMIT_MEMORY);
     page->mode = (run->job->flags & SBX_JOB_SOFT_MEMORY) ? SBX_HOOK_SOFT
                                                          : SBX_HOOK_KILL;
 }

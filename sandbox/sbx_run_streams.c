@@ -143,7 +143,7 @@ close:
 
 /*
  * Reads what is there.  1: more may come, 0: end of file or an error, -1: the
- * limit is exceeded (exactly the limit is kept).
+ * limit is exceeded (exactly the limit is kept), -2: no memory.
  */
 static int
 drain(sbx_lane_t *lane, int which)
@@ -167,7 +167,7 @@ drain(sbx_lane_t *lane, int which)
 
             grown = realloc(run->output[which], cap);
             if (grown == NULL) {
-                return -1;
+                return -2;
             }
 
             run->output[which] = grown;
@@ -234,7 +234,12 @@ read_output(sbx_event_t *ev, uint32_t events)
      * The pipe stays open until the child is gone: closing it first would let
      * the program see, and report, a broken pipe before the signal.
      */
-    if (rc < 0) {
+    if (rc == -2) {
+        sbx_run_refuse(lane->run, SBX_INTERNAL_ERROR, SBX_REASON_NONE,
+                       "no memory for the program's output");
+        sbx_lane_kill(lane, SBX_KILL_CANCEL);
+
+    } else if (rc < 0) {
         sbx_lane_kill(lane, which ? SBX_KILL_STDERR : SBX_KILL_STDOUT);
     }
 }

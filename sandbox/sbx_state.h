@@ -42,6 +42,10 @@ typedef struct {
     int address_space;      /* RLIMIT_AS (python) or RLIMIT_DATA */
     uint64_t base_bytes;    /* exec path: VmSize or VmData of an empty program */
     int64_t hook_base;      /* exec path: live bytes of an empty program */
+    int measured;           /* the self-test passed, both bases are known */
+    unsigned retry_ms;      /* until the next self-test, after a failed one */
+    sbx_timer_t timer;
+    char why[256];          /* the self-test failed, "" : not yet */
 } sbx_runtime_t;
 
 struct sbx_listener_s {
@@ -153,6 +157,7 @@ typedef struct {
     sbx_root_t root;
     sbx_cgroup_host_t cgroups;
     int userns;                 /* slots have user namespaces */
+    int tasks_per_slot;         /* RLIMIT_NPROC counts a slot's tasks alone */
     int filters_fd;
     sbx_stats_t *stats;
     sbx_runtime_t runtimes[SBX_RUNTIMES_MAX];
@@ -175,6 +180,12 @@ typedef struct {
 } sbx_super_t;
 
 extern sbx_super_t sbx_super;
+
+static inline uint64_t
+sbx_run_limit_of(const sbx_task_t *run, sbx_limit_id_t id)
+{
+    return run->job->limits[id];
+}
 
 /* sbx_conn.c */
 void sbx_conn_open(int fd);
@@ -259,6 +270,11 @@ void sbx_run_drain(sbx_lane_t *lane);
 
 /* sbx_zygotes.c */
 void sbx_zygotes_start(void);
+/*
+ * A zygote killed between its clone and its word leaves a child of ours that no
+ * lane knows.  Its job channel has ended, so it ends too: reaped here.
+ */
+void sbx_zygotes_reap(void);
 int sbx_zygote_fork(sbx_lane_t *lane, const int fds[6]);
 /* It does not answer: ended, and so restarted. */
 void sbx_zygote_kill(sbx_zygote_kind_t kind);

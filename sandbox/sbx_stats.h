@@ -35,6 +35,7 @@ typedef struct {
     uint32_t queue, queue_max;
     uint32_t missing;           /* sbx_layer_t bits absent on this host */
     uint32_t reserved;
+    char error[192];            /* no run is possible, and why; "" : none */
     uint64_t runs;              /* verdicts of runs given by this generation */
     uint64_t slot_failures;
     sbx_stats_runtime_t runtimes[SBX_STATS_RUNTIMES];

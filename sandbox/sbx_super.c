@@ -14,10 +14,12 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "sbx_filter.h"
@@ -42,6 +44,7 @@ static void
 check_log(sbx_timer_t *timer)
 {
     sbx_log_reopen();
+    sbx_zygotes_reap();
     (void) sbx_timer_set(timer, sbx_now_ns() + LOG_CHECK_NS);
 }
 
@@ -212,14 +215,42 @@ has_userns(void)
 }
 
 
+/*
+ * Linux counts tasks for RLIMIT_NPROC by user namespace since 5.14; before, by
+ * the host's uid, which all slots of a normal user share with everything else.
+ */
+static int
+counts_tasks_by_userns(void)
+{
+    int major, minor;
+    struct utsname uts;
+
+    if (uname(&uts) < 0 || sscanf(uts.release, "%d.%d", &major, &minor) != 2) {
+        return 0;
+    }
+
+    return major > 5 || (major == 5 && minor >= 14);
+}
+
+
 static void
 find_layers(void)
 {
+    sbx_super.tasks_per_slot = sbx_super.cell->privileged
+                               || counts_tasks_by_userns();
     sbx_super.missing = sbx_super.cell->missing;
     sbx_super.userns = has_userns();
 
     if (!sbx_super.userns) {
         sbx_super.missing |= SBX_LAYER_USER;
+    }
+
+    if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) < 0) {
+        sbx_super.missing |= SBX_LAYER_NO_NEW_PRIVS;
+    }
+
+    if (prctl(PR_GET_SECCOMP) < 0) {
+        sbx_super.missing |= SBX_LAYER_SECCOMP;
     }
 
     if (sbx_landlock_version() == 0) {
@@ -416,6 +447,11 @@ start(const sbx_conf_t *conf, unsigned starts, sbx_err_t *err)
                  err->errnum ? strerror(err->errnum) : "");
         sbx_log(SBX_LOG_CRIT, 0, "no run is possible: %s",
                 sbx_super.root_error);
+
+        if (sbx_super.stats != NULL) {
+            snprintf(sbx_super.stats->error, sizeof(sbx_super.stats->error),
+                     "%.180s", sbx_super.root_error);
+        }
         return 0;
     }
 

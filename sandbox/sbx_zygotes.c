@@ -590,3 +590,53 @@ sbx_zygote_fork(sbx_lane_t *lane, const int fds[6])
 
     return sbx_fdmsg_send_fds(z->ctl_fd, &msg, sizeof(msg), fds, 6);
 }
+
+
+static int
+is_known(pid_t pid)
+{
+    int k;
+    unsigned i;
+
+    for (k = 0; k < SBX_ZYGOTE_KINDS; k++) {
+        if (sbx_super.zygotes[k].pid == pid) {
+            return 1;
+        }
+    }
+
+    for (i = 0; i < sbx_super.nlanes; i++) {
+        if (sbx_super.lanes[i].pid == pid
+            || sbx_super.lanes[i].slot.pid == pid)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+void
+sbx_zygotes_reap(void)
+{
+    unsigned i;
+    siginfo_t si;
+
+    /* a child whose number is on its way is nobody's orphan */
+    for (i = 0; i < sbx_super.nlanes; i++) {
+        if (sbx_super.lanes[i].pid == 0
+            && (sbx_super.lanes[i].state == SBX_LANE_FORKING
+                || sbx_super.lanes[i].state == SBX_LANE_DYING))
+        {
+            return;
+        }
+    }
+
+    si.si_pid = 0;
+
+    if (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0
+        && si.si_pid > 0 && !is_known(si.si_pid))
+    {
+        (void) waitpid(si.si_pid, NULL, WNOHANG | __WALL);
+    }
+}

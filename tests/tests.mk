@@ -9,8 +9,8 @@
 T          ?=
 tst        := $(bld)/tests
 
-CI_SUITES   = unit hook zygote isolation t lifecycle http fidelity page docs \
-              fuzz qemu
+CI_SUITES   = unit hook zygote isolation t lifecycle http hostile fidelity \
+              page docs fuzz qemu
 LONG_SUITES = lifecycle-user asan fuzz-long
 
 .PHONY: test test-long $(CI_SUITES) $(LONG_SUITES) bench test-programs
@@ -144,6 +144,10 @@ served      = PORT=19480 BUILD=$(bld) MAKE='$(MAKE)' tests/served
 
 fidelity: all
 	@$(served) $(PYTHON) -B tests/fidelity/run.py \
+	    --url http://127.0.0.1:19480/run $(T)
+
+hostile: all
+	@$(served) $(PYTHON) -B tests/hostile/run.py \
 	    --url http://127.0.0.1:19480/run $(T)
 
 page: all

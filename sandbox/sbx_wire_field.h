@@ -29,10 +29,11 @@ typedef enum {
     SBX_TAG_FLAGS = 10,
     SBX_TAG_ALLOW_MISSING = 11,
     SBX_TAG_CMD = 12,           /* repeated, job channel only */
+                                /* 13: CODE_ID, see DESIGN.md */
 
     /* one case; ends the shared part of a job, starts the next verdict */
     SBX_TAG_CASE = 32,          /* u32 id */
-    SBX_TAG_INPUT = 33,
+    SBX_TAG_INPUT = 33,         /* 34 to 36: INPUT_FILE, EXPECTED, COMPARE */
 
     /* a verdict */
     SBX_TAG_STATUS = 64,

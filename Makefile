@@ -24,8 +24,8 @@ core_objs   := $(core_srcs:sandbox/%.c=$(bld)/obj/%.o)
 all: $(bld)/deer-flow $(bld)/libsbx_preload.so $(bld)/deer-flow-python module
 
 # SANITIZE=address,undefined builds module and deer-flow with sanitizers.  The
-# preload hook (it replaces malloc) and the interpreter never have them, so
-# what they link is compiled a second time.
+# preload hook replaces malloc, as sanitizers do, so neither it nor the zygotes
+# have them: what these link is compiled a second time.
 san         := $(SANITIZE:%=-fsanitize=% -fno-sanitize-recover=all \
                             -fno-omit-frame-pointer)
 plain       := $(bld)/$(if $(SANITIZE),plain,obj)
@@ -38,6 +38,14 @@ ifneq ($(SANITIZE),)
 $(plain)/%.o: sandbox/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) -fPIC -MMD -MP -c -o $@ $<
+
+$(plain)/deer-flow: $(plain)/sbx_main.o $(bld)/libsbx_plain.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -Wl,-z,relro,-z,now -o $@ $^ -lseccomp -ljson-c
+
+$(bld)/obj/sbx_conf.o: CPPFLAGS += \
+    -DSBX_ZYGOTE_PROGRAM='"$(plain)/deer-flow"'
+
+all: $(plain)/deer-flow
 endif
 
 -include $(wildcard $(bld)/obj/*.d $(bld)/plain/*.d)

@@ -203,6 +203,11 @@ sbx_cmd_check(int argc, char **argv)
     sbx_verdict_t v;
     struct json_object *root = NULL;
 
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+        printf("usage: deer-flow check [--json]\n");
+        return 0;
+    }
+
     if (argc > 2 || (argc == 2 && strcmp(argv[1], "--json") != 0)) {
         fprintf(stderr, "usage: deer-flow check [--json]\n");
         return SBX_EXIT_USAGE;

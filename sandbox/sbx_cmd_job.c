@@ -153,15 +153,15 @@ mistake(const char *what, const char *value)
 static int
 set_limit(sbx_job_t *job, int id, const char *text)
 {
-    char what[64];
+    char what[80], least[32], most[32];
 
     if (sbx_limit_parse(id, str_of(text), 0, &job->limits[id]) == 0) {
         return 0;
     }
 
-    snprintf(what, sizeof(what), "--%s: not a value from %llu to %llu",
-             names[id], (unsigned long long) sbx_limits[id].min,
-             (unsigned long long) sbx_limits[id].max);
+    snprintf(what, sizeof(what), "--%s: not a value from %s to %s", names[id],
+             sbx_limit_format(id, sbx_limits[id].min, least, sizeof(least)),
+             sbx_limit_format(id, sbx_limits[id].max, most, sizeof(most)));
 
     return mistake(what, text);
 }
@@ -195,7 +195,12 @@ set_option(sbx_cmd_job_t *cj, int opt, const char *arg)
         if (why == NULL && sbx_job_add_env(job, str_of(arg)) < 0) {
             why = "too many";
         }
-        return why == NULL ? 0 : mistake("--env", why);
+        if (why == NULL) {
+            return 0;
+        }
+
+        fprintf(stderr, "deer-flow: --env %s: %s\n", arg, why);
+        return SBX_EXIT_USAGE;
 
     case OPT_NAME:
         job->name = str_of(arg);

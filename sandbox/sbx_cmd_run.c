@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "sbx_cmd.h"
@@ -20,19 +21,30 @@
 static int
 failed(const sbx_err_t *err)
 {
-    fprintf(stderr, "deer-flow: %s: %s\n", sbx_step_name(err->step),
-            err->text);
+    fprintf(stderr, "deer-flow: %s: %s%s%s\n", sbx_step_name(err->step),
+            err->text, err->errnum ? ": " : "",
+            err->errnum ? strerror(err->errnum) : "");
 
     return 125;
+}
+
+
+/* An empty text has no data. */
+static void
+print_text(sbx_str_t text, FILE *stream)
+{
+    if (text.len > 0) {
+        fwrite(text.data, 1, text.len, stream);
+    }
 }
 
 
 static void
 print_human(const sbx_verdict_t *v)
 {
-    fwrite(v->output.data, 1, v->output.len, stdout);
+    print_text(v->output, stdout);
     fflush(stdout);
-    fwrite(v->errout.data, 1, v->errout.len, stderr);
+    print_text(v->errout, stderr);
 
     if (v->status == SBX_SUCCESS) {
         return;

@@ -151,9 +151,9 @@ listen_on(const char *address, const struct passwd *user, sbx_err_t *err)
 
 
 static int
-usage(void)
+usage(FILE *stream)
 {
-    fprintf(stderr,
+    fprintf(stream,
             "usage: deer-flow serve --listen unix:PATH [--user NAME] "
             "[--config JSON]\n"
             "  --user NAME    who may connect besides root and us\n"
@@ -176,6 +176,7 @@ sbx_cmd_serve(int argc, char **argv)
         { "listen", required_argument, NULL, 'l' },
         { "user", required_argument, NULL, 'u' },
         { "config", required_argument, NULL, 'c' },
+        { "help", no_argument, NULL, 'h' },
         { NULL, 0, NULL, 0 }
     };
 
@@ -200,13 +201,17 @@ sbx_cmd_serve(int argc, char **argv)
             json = optarg;
             break;
 
+        case 'h':
+            (void) usage(stdout);
+            return 0;
+
         default:
-            return usage();
+            return usage(stderr);
         }
     }
 
     if (address == NULL || optind != argc) {
-        return usage();
+        return usage(stderr);
     }
 
     if (sbx_conf_init(&conf, json, &err) < 0

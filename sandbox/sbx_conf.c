@@ -74,6 +74,18 @@ find_self(sbx_conf_t *conf, sbx_err_t *err)
                         conf->self);
     }
 
+#ifdef SBX_ZYGOTE_PROGRAM
+
+    /* a sanitizer build: the hook and a sanitizer cannot share one malloc */
+    if (snprintf(conf->self, sizeof(conf->self), "%s", SBX_ZYGOTE_PROGRAM)
+        >= (int) sizeof(conf->self))
+    {
+        return sbx_fail(err, SBX_STEP_CONFIG, ENAMETOOLONG, "%s",
+                        SBX_ZYGOTE_PROGRAM);
+    }
+
+#endif
+
     return 0;
 }
 

@@ -45,7 +45,7 @@ const sbx_limit_t sbx_limits[SBX_LIMIT_COUNT] = {
     },
     [SBX_LIMIT_CPU_TIME] = {
         "cpu_time", SBX_UNIT_MS, 0, 1, 24 * HOUR,
-        "user and system time of the whole tree; by default the timeout"
+        "user and system time of the whole tree"
     },
     [SBX_LIMIT_OUTPUT] = {
         "output", SBX_UNIT_BYTES, MIB, 0, 64 * MIB,

@@ -40,7 +40,8 @@ static const struct {
     const char *help;       /* NULL: not for people */
 } commands[] = {
     { "run", sbx_cmd_run, "run FILE in the sandbox, exit as it did" },
-    { "explain", sbx_cmd_explain, "show limits, terms and layers, run nothing" },
+    { "explain", sbx_cmd_explain,
+      "show limits, terms and layers, run nothing" },
     { "check", sbx_cmd_check, "show what protects a run on this host" },
     { "serve", sbx_cmd_serve, "a supervisor on its own, for sandbox_pass" },
     { "version", print_version, "print the version" },
@@ -50,6 +51,22 @@ static const struct {
 };
 
 #define NCOMMANDS  (sizeof(commands) / sizeof(commands[0]))
+
+
+static void
+print_usage(FILE *stream)
+{
+    size_t i;
+
+    fprintf(stream, "usage: deer-flow COMMAND [...]\n\n");
+
+    for (i = 0; i < NCOMMANDS; i++) {
+        if (commands[i].help != NULL) {
+            fprintf(stream, "  %-9s %s\n", commands[i].name,
+                    commands[i].help);
+        }
+    }
+}
 
 
 int
@@ -63,14 +80,20 @@ main(int argc, char **argv)
         }
     }
 
-    fprintf(stderr, "usage: deer-flow COMMAND [...]\n\n");
-
-    for (i = 0; i < NCOMMANDS; i++) {
-        if (commands[i].help != NULL) {
-            fprintf(stderr, "  %-9s %s\n", commands[i].name,
-                    commands[i].help);
-        }
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        return print_version(argc, argv);
     }
+
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+        print_usage(stdout);
+        return 0;
+    }
+
+    if (argc > 1) {
+        fprintf(stderr, "deer-flow: no such command: %s\n", argv[1]);
+    }
+
+    print_usage(stderr);
 
     return SBX_EXIT_USAGE;
 }

@@ -24,7 +24,7 @@ static void arm_timer(sbx_lane_t *lane, uint64_t now);
 uint64_t
 sbx_process_cpu_ns(pid_t pid)
 {
-    clockid_t clock = (~(clockid_t) pid << 3) | 2;
+    clockid_t clock = (clockid_t) (~(unsigned) pid << 3 | 2);
     struct timespec ts;
 
     if (clock_gettime(clock, &ts) < 0) {

@@ -127,7 +127,7 @@ t: all
 lifecycle: all
 	@$(PYTHON) -B tests/lifecycle/run.py --module $(ngx_so) \
 	    --command $(bld)/deer-flow --nginx $(NGINX) --root $(tst)/lifecycle \
-	    $(T)
+	    $(TEST_NGINX_LD_PRELOAD:%=--preload %) $(T)
 
 # As root: the same, with an nginx that a normal user starts.  In /tmp, where
 # that user can look.

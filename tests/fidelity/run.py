@@ -283,6 +283,15 @@ class Report:
                     or counts["unstable"])
 
 
+def hear_signals():
+    """A shell in the background, or nohup, leaves signals ignored; a program
+    outside would inherit that, one inside does not."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT,
+                   signal.SIGTERM):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     where = parser.add_mutually_exclusive_group(required=True)
@@ -294,6 +303,7 @@ def main():
     parser.add_argument("patterns", nargs="*", help="parts of names")
     options = parser.parse_args()
 
+    hear_signals()
     inside = Url(options.url) if options.url else Command(options.command)
     programs = list(load(options.language or LANGUAGES, options.patterns))
     if not programs:

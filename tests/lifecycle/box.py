@@ -24,6 +24,8 @@ load_module %(module)s;
 worker_processes 2;
 pid %(prefix)s/nginx.pid;
 error_log %(prefix)s/logs/error.log notice;
+env LD_PRELOAD;
+env ASAN_OPTIONS;
 daemon %(daemon)s;
 master_process %(master)s;
 events { worker_connections 128; }
@@ -199,10 +201,17 @@ class Box:
                        '--regid=%d' % self.user, '--clear-groups'] + command
         return command
 
+    def environment(self):
+        env = dict(os.environ)
+        if self.args.preload:
+            env['LD_PRELOAD'] = self.args.preload
+        return env
+
     def call(self, *more):
         # captured output: whoever keeps it open makes this wait
         return subprocess.run(self.nginx(*more), stdin=subprocess.DEVNULL,
                               capture_output=True, text=True,
+                              env=self.environment(),
                               timeout=2 * LIMIT * SCALE)
 
     # life
@@ -217,7 +226,7 @@ class Box:
             with open(self.path('logs/out'), 'w') as out:
                 self.foreground = subprocess.Popen(
                     self.nginx(), stdin=subprocess.DEVNULL, stdout=out,
-                    stderr=out)
+                    stderr=out, env=self.environment())
         wait_for('nginx answers', self.answers)
         self.master = self.pid()
         self.note()

@@ -2,7 +2,7 @@
 """Every turn in the life of nginx and of its supervisor, with runs in flight.
 
     run.py --module SO --command DEER_FLOW [--nginx NGINX] [--port N]
-           [--user UID] [--root DIR] [SCENARIO...]
+           [--user UID] [--root DIR] [--preload LIBRARY] [SCENARIO...]
 
 --user: as root, start nginx as that user.  Prints TAP; exit code 1 if a
 scenario fails.  A scenario ends with all of nginx, supervisors and runs gone.
@@ -27,6 +27,7 @@ def options():
                    or '/usr/sbin/nginx')
     p.add_argument('--port', type=int, default=19470)
     p.add_argument('--user', type=int)
+    p.add_argument('--preload', help='library for nginx (sanitizers)')
     p.add_argument('--root')
     p.add_argument('--keep', action='store_true', help='keep failed prefixes')
     p.add_argument('scenario', nargs='*')

@@ -238,7 +238,8 @@ install: all
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(installed))
-	-rmdir --ignore-fail-on-non-empty $(DESTDIR)$(lib_dir)
+	test ! -d $(DESTDIR)$(lib_dir) \
+	    || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(lib_dir)
 
 include tests/tests.mk
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <json-c/json.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,27 @@ find_self(sbx_conf_t *conf, sbx_err_t *err)
 }
 
 
+static int
+are_strings(struct json_object *array)
+{
+    size_t i;
+
+    if (!json_object_is_type(array, json_type_array)) {
+        return 0;
+    }
+
+    for (i = 0; i < json_object_array_length(array); i++) {
+        if (!json_object_is_type(json_object_array_get_idx(array, i),
+                                 json_type_string))
+        {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+
 static char **
 copy_strings(struct json_object *array)
 {
@@ -146,16 +168,18 @@ add_runtime(sbx_conf_t *conf, struct json_object *o, sbx_err_t *err)
     sbx_runtime_conf_t *rt;
     struct json_object *v, *cmd = NULL, *bind = NULL;
 
-    if (!json_object_object_get_ex(o, "name", &v)
+    if (!json_object_is_type(o, json_type_object)
+        || !json_object_object_get_ex(o, "name", &v)
+        || !json_object_is_type(v, json_type_string)
         || !json_object_object_get_ex(o, "command", &cmd)
-        || !json_object_is_type(cmd, json_type_array)
-        || json_object_array_length(cmd) == 0)
+        || !are_strings(cmd) || json_object_array_length(cmd) == 0
+        || (json_object_object_get_ex(o, "bind", &bind)
+            && !are_strings(bind)))
     {
-        return sbx_fail(err, SBX_STEP_CONFIG, 0,
-                        "a runtime needs \"name\" and \"command\"");
+        return sbx_fail(err, SBX_STEP_CONFIG, 0, "a runtime needs \"name\", "
+                        "and \"command\" as an array of strings");
     }
 
-    (void) json_object_object_get_ex(o, "bind", &bind);
     name = json_object_get_string(v);
     rt = runtime_slot(conf, name);
 
@@ -209,51 +233,115 @@ add_builtin(sbx_conf_t *conf, const char *name, const char *path,
 }
 
 
-static void
-read_u32(struct json_object *root, const char *key, uint32_t *value)
-{
-    struct json_object *v;
+/* The numbers of --config, each with the largest that is no mistake. */
+static const struct {
+    const char *key;
+    size_t offset;
+    int64_t max;
+} numbers[] = {
+    { "slots", offsetof(sbx_conf_t, slots), 4096 },
+    { "standby", offsetof(sbx_conf_t, standby), 4096 },
+    { "queue", offsetof(sbx_conf_t, queue), 1000000 },
+    { "queue_ms", offsetof(sbx_conf_t, queue_ms), 86400000 },
+    { "peer_uid", offsetof(sbx_conf_t, peer_uid), UINT32_MAX - 1 },
+    { "log_level", offsetof(sbx_conf_t, log_level), SBX_LOG_DEBUG }
+};
 
-    if (json_object_object_get_ex(root, key, &v)) {
-        *value = (uint32_t) json_object_get_int64(v);
+#define NNUMBERS  (sizeof(numbers) / sizeof(numbers[0]))
+
+
+static int
+read_number(sbx_conf_t *conf, const char *key, struct json_object *v,
+    sbx_err_t *err)
+{
+    size_t i;
+    int64_t n;
+    uint32_t value;
+
+    for (i = 0; i < NNUMBERS; i++) {
+
+        if (strcmp(key, numbers[i].key) != 0) {
+            continue;
+        }
+
+        n = json_object_get_int64(v);
+
+        if (!json_object_is_type(v, json_type_int) || n < 0
+            || n > numbers[i].max)
+        {
+            return sbx_fail(err, SBX_STEP_CONFIG, 0, "--config: %s is no "
+                            "number from 0 to %lld", key,
+                            (long long) numbers[i].max);
+        }
+
+        value = (uint32_t) n;
+        memcpy((char *) conf + numbers[i].offset, &value, sizeof(value));
+
+        return 0;
     }
+
+    return sbx_fail(err, SBX_STEP_CONFIG, 0, "--config: unknown key %.60s",
+                    key);
+}
+
+
+static int
+read_runtimes(sbx_conf_t *conf, struct json_object *v, sbx_err_t *err)
+{
+    size_t i;
+
+    if (!json_object_is_type(v, json_type_array)) {
+        return sbx_fail(err, SBX_STEP_CONFIG, 0,
+                        "--config: runtimes is no array");
+    }
+
+    for (i = 0; i < json_object_array_length(v); i++) {
+        if (add_runtime(conf, json_object_array_get_idx(v, i), err) < 0) {
+            return -1;
+        }
+    }
+
+    return 0;
+}
+
+
+static int
+read_members(sbx_conf_t *conf, struct json_object *root, sbx_err_t *err)
+{
+    json_object_object_foreach(root, key, v) {
+
+        if (strcmp(key, "runtimes") == 0) {
+            if (read_runtimes(conf, v, err) < 0) {
+                return -1;
+            }
+
+        } else if (strcmp(key, "log") == 0
+                   && json_object_is_type(v, json_type_string))
+        {
+            snprintf(conf->log, sizeof(conf->log), "%s",
+                     json_object_get_string(v));
+
+        } else if (read_number(conf, key, v, err) < 0) {
+            return -1;
+        }
+    }
+
+    return 0;
 }
 
 
 static int
 read_json(sbx_conf_t *conf, const char *json, sbx_err_t *err)
 {
-    int rc = 0;
-    size_t i;
-    uint32_t level = (uint32_t) conf->log_level;
-    struct json_object *root, *v;
-
-    root = json_tokener_parse(json);
+    int rc;
+    struct json_object *root = json_tokener_parse(json);
 
     if (!json_object_is_type(root, json_type_object)) {
         json_object_put(root);
         return sbx_fail(err, SBX_STEP_CONFIG, 0, "--config is no JSON object");
     }
 
-    read_u32(root, "slots", &conf->slots);
-    read_u32(root, "standby", &conf->standby);
-    read_u32(root, "queue", &conf->queue);
-    read_u32(root, "queue_ms", &conf->queue_ms);
-    read_u32(root, "peer_uid", &conf->peer_uid);
-    read_u32(root, "log_level", &level);
-    conf->log_level = (int) level;
-
-    if (json_object_object_get_ex(root, "log", &v)) {
-        snprintf(conf->log, sizeof(conf->log), "%s",
-                 json_object_get_string(v));
-    }
-
-    if (json_object_object_get_ex(root, "runtimes", &v)) {
-        for (i = 0; rc == 0 && i < json_object_array_length(v); i++) {
-            rc = add_runtime(conf, json_object_array_get_idx(v, i), err);
-        }
-    }
-
+    rc = read_members(conf, root, err);
     json_object_put(root);
 
     return rc;
@@ -273,15 +361,15 @@ sbx_conf_init(sbx_conf_t *conf, const char *json, sbx_err_t *err)
     conf->zygotes = 1;
     conf->log_level = SBX_LOG_NOTICE;
 
-    if (find_self(conf, err) < 0
-        || add_builtin(conf, "python", "/usr/bin/python3", NULL, err) < 0
+    if (add_builtin(conf, "python", "/usr/bin/python3", NULL, err) < 0
         || add_builtin(conf, "node", "/usr/bin/node", "--no-warnings", err)
-           < 0)
+           < 0
+        || (json != NULL && read_json(conf, json, err) < 0))
     {
         return -1;
     }
 
-    return json == NULL ? 0 : read_json(conf, json, err);
+    return find_self(conf, err);
 }
 
 

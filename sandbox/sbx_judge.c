@@ -389,7 +389,7 @@ explain_file(const sbx_evidence_t *ev, sbx_verdict_t *v)
 static void
 explain_process(const sbx_evidence_t *ev, sbx_verdict_t *v)
 {
-    say(v, "%llu new processes or threads refused (processes %llu, threads "
+    say(v, "new processes or threads refused: %llu (processes %llu, threads "
         "%llu allowed)", (unsigned long long) ev->forks_refused,
         (unsigned long long) v->limits[SBX_LIMIT_PROCESSES],
         (unsigned long long) v->limits[SBX_LIMIT_THREADS]);

@@ -38,13 +38,13 @@ $(tst)/lua/%.o: lua/%.c
 
 $(lua_progs): $(tst)/unit/%: tests/unit/%.c $(lua_objs) $(bld)/libsbx.a
 	@mkdir -p $(@D)
-	$(tst_cc) -I$(LUA_INC) -o $@ $^ -l:liblua5.4.a -lm -ldl -lcmocka \
+	$(tst_cc) -I$(LUA_INC) -o $@ $(filter-out %.h,$^) -l:liblua5.4.a -lm -ldl -lcmocka \
 	    -ljson-c -lseccomp
 
 $(filter-out $(lua_progs),$(unit_progs)): $(tst)/unit/%: tests/unit/%.c \
         $(bld)/libsbx.a
 	@mkdir -p $(@D)
-	$(tst_cc) -o $@ $^ -lcmocka -ljson-c -lseccomp
+	$(tst_cc) -o $@ $(filter-out %.h,$^) -lcmocka -ljson-c -lseccomp
 
 # Each step of a child can be told to fail in this one.
 fault_objs := $(core_srcs:sandbox/%.c=$(tst)/faults/%.o)
@@ -58,11 +58,11 @@ zygote_src := $(filter-out %/test_filter.c %/test_zygote.c,\
 
 $(tst)/zygote/test_%: tests/zygote/test_%.c $(zygote_src) $(fault_objs)
 	@mkdir -p $(@D)
-	$(tst_cc) -DSBX_FAULTS -o $@ $^ -lseccomp -ljson-c
+	$(tst_cc) -DSBX_FAULTS -o $@ $(filter-out %.h,$^) -lseccomp -ljson-c
 
 $(tst)/isolation/test_slot: $(wildcard tests/isolation/*.c) $(bld)/libsbx.a
 	@mkdir -p $(@D)
-	$(tst_cc) -o $@ $^ -lseccomp -ljson-c
+	$(tst_cc) -o $@ $(filter-out %.h,$^) -lseccomp -ljson-c
 
 zygote_progs := $(tst)/zygote/test_filter $(tst)/zygote/test_zygote
 slot_prog    := $(tst)/isolation/test_slot
@@ -98,7 +98,7 @@ FUZZ_TIME  ?= 20
 
 $(tst)/fuzz/%: tests/fuzz/%.c $(core_srcs)
 	@mkdir -p $(@D)
-	$(fuzz_cc) -o $@ $^ -ljson-c -lseccomp
+	$(fuzz_cc) -o $@ $(filter-out %.h,$^) -ljson-c -lseccomp
 
 # New inputs go into the build tree; the corpus is changed by people only.
 fuzz: $(fuzzers:%=$(tst)/fuzz/%)

@@ -53,6 +53,9 @@ $(tst)/faults/%.o: sandbox/%.c
 	@mkdir -p $(@D)
 	$(tst_cc) -DSBX_FAULTS -c -o $@ $<
 
+# else make takes them for intermediate files and deletes them
+.SECONDARY: $(fault_objs) $(lua_objs)
+
 zygote_src := $(filter-out %/test_filter.c %/test_zygote.c,\
                 $(wildcard tests/zygote/*.c))
 

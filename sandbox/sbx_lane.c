@@ -319,7 +319,7 @@ open_channels(sbx_lane_t *lane, int theirs[4])
 
     /* else /dev/stdin and /dev/stdout, which open them anew, say EACCES */
     for (i = 1; i < 4; i++) {
-        if (fchown(theirs[i], lane->slot.host_uid, lane->slot.host_uid) < 0) {
+        if (fchown(theirs[i], lane->slot.host_uid, (gid_t) -1) < 0) {
             return -1;
         }
     }

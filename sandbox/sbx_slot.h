@@ -33,7 +33,7 @@ typedef struct {
                                without CLONE_NEWPID */
     uid_t uid;              /* child's setresuid value, inside its namespaces */
     gid_t gid;
-    uid_t host_uid;         /* the same as the supervisor sees it; gid alike */
+    uid_t host_uid;         /* the same uid as the supervisor sees it */
     int page_fd;
     sbx_page_t *page;
     sbx_cgroup_t cgroup;

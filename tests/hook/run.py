@@ -51,7 +51,8 @@ class Guest:
     def build(self, name):
         out = os.path.join(self.work, name)
         subprocess.run([os.environ.get("CC", "gcc"), "-std=gnu11",
-                        "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror",
+                        "-D_GNU_SOURCE", "-O2", "-fno-builtin",
+                        "-Wall", "-Wextra", "-Werror",
                         "-I", os.path.join(ROOT, "sandbox"), "-pthread",
                         "-o", out, os.path.join(HERE, name + ".c")],
                        check=True)

@@ -94,14 +94,21 @@ isolation: $(slot_prog)
 
 fuzzers    := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 fuzz_cc     = clang $(CPPFLAGS) -g -O1 -std=gnu11 -Wall -Wextra -Werror \
-              -fsanitize=fuzzer,address,undefined \
               -fno-sanitize-recover=undefined
+fuzz_objs  := $(core_srcs:sandbox/%.c=$(tst)/fuzz/obj/%.o)
 FUZZ_RUNS  ?= 20000
-FUZZ_TIME  ?= 20
+FUZZ_TIME  ?= 10
 
-$(tst)/fuzz/%: tests/fuzz/%.c $(core_srcs)
+.SECONDARY: $(fuzz_objs)
+
+$(tst)/fuzz/obj/%.o: sandbox/%.c
 	@mkdir -p $(@D)
-	$(fuzz_cc) -o $@ $(filter-out %.h,$^) -ljson-c -lseccomp
+	$(fuzz_cc) -fsanitize=fuzzer-no-link,address,undefined -c -o $@ $<
+
+$(tst)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(fuzz_objs)
+	@mkdir -p $(@D)
+	$(fuzz_cc) -fsanitize=fuzzer,address,undefined \
+	    -o $@ $(filter-out %.h,$^) -ljson-c -lseccomp
 
 # New inputs go into the build tree; the corpus is changed by people only.
 fuzz: $(fuzzers:%=$(tst)/fuzz/%)

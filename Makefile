@@ -77,16 +77,19 @@ $(bld)/libsbx_preload.so: $(preload_objs) sandbox/sbx_preload.map
 	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,relro,-z,now,-z,defs \
 	    -Wl,--version-script=sandbox/sbx_preload.map -o $@ $(preload_objs)
 
-$(python_objs): CPPFLAGS += -isystem $(call python_var,INCLUDEPY)
+$(python_objs): CPPFLAGS += -isystem $(call python_var,INCLUDEPY) \
+    -isystem $(call python_var,INCLUDEPY)/internal
 
 $(bld)/libsbx_plain.a: $(core_srcs:sandbox/%.c=$(plain)/%.o)
 	@rm -f $@
 	ar rcs $@ $^
 
 # The whole archive, exported: extension modules take its symbols from the
-# program.  It is not position independent, so neither is the program.
+# program.  It is not position independent, so neither is the program.  Text and
+# constants are one segment with huge pages of its own: see sbx_python_huge.c.
 $(bld)/deer-flow-python: $(python_objs) $(bld)/libsbx_plain.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -no-pie -Wl,-z,relro,-z,now \
+	    -Wl,-z,noseparate-code,-z,max-page-size=0x200000 \
 	    -Wl,--export-dynamic -o $@ $^ -Wl,--whole-archive \
 	    $(call python_var,LIBPL)/$(call python_var,LIBRARY) \
 	    -Wl,--no-whole-archive -lexpat -lz -ldl -lm -lseccomp -ljson-c

@@ -24,10 +24,14 @@
 #include <unistd.h>
 
 #include "sbx_child.h"
+#include "sbx_root.h"
 
 #define PROGRAM     "/usr/bin/python3"
 #define HOME        "/tmp"          /* a run's, from sbx_child_env */
 #define NO_HOME     "/nonexistent"
+
+/* the interpreter specializes a function's code after some eight calls */
+#define REHEARSALS  20
 
 #define FLAG_DONT_WRITE_BYTECODE    4   /* index in sys.flags */
 
@@ -58,8 +62,13 @@ static const char *const preload[] = {
 };
 
 static const lookup_t lookups[] = {
-    { &sbx_python.random_seed, "random", "seed" },
-    { &sbx_python.set_native_id, "threading", "_main_thread._set_native_id" },
+    { &sbx_python.sys, "sys", "__dict__" },
+    { &sbx_python.builtins, "builtins", "" },
+    { &sbx_python.standard[0], "sys", "stdout" },
+    { &sbx_python.standard[1], "sys", "stderr" },
+    { &sbx_python.random, "random", "_inst" },
+    { &sbx_python.random_seed, "_random", "Random.seed" },
+    { &sbx_python.main_thread, "threading", "_main_thread" },
     { &sbx_python.loader, "_frozen_importlib_external", "SourceFileLoader" },
     { &sbx_python.environ, "os", "environ" },
     { &sbx_python.posix_environ, "posix", "environ" },
@@ -76,12 +85,28 @@ static const lookup_t lookups[] = {
     { &sbx_python.setsignal, "_signal", "signal" },
     { &sbx_python.sig_dfl, "_signal", "SIG_DFL" },
     { &sbx_python.gc_collect, "gc", "collect" },
-    { &sbx_python.gc_objects, "gc", "get_objects" },
     { &sbx_python.gc_unfreeze, "gc", "unfreeze" },
-    { &sbx_python.gc_callbacks, "gc", "callbacks" },
-    { &sbx_python.gc_debug, "gc", "get_debug" },
     { &sbx_python.import_, "builtins", "__import__" },
     { &sbx_python.importers, "sys", "path_importer_cache" }
+};
+
+static const char *const names[SBX_PY_NAMES] = {
+    [SBX_PY_MAIN] = "__main__",
+    [SBX_PY_LOADER] = "__loader__",
+    [SBX_PY_ANNOTATIONS] = "__annotations__",
+    [SBX_PY_BUILTINS] = "__builtins__",
+    [SBX_PY_FILE] = "__file__",
+    [SBX_PY_CACHED] = "__cached__",
+    [SBX_PY_NAME] = "name",
+    [SBX_PY_PATH] = "path",
+    [SBX_PY_ARGV] = "argv",
+    [SBX_PY_ORIG_ARGV] = "orig_argv",
+    [SBX_PY_STDOUT] = "stdout",
+    [SBX_PY_STDERR] = "stderr",
+    [SBX_PY_CLOSED] = "closed",
+    [SBX_PY_FLUSH] = "flush",
+    [SBX_PY_IS_FINALIZING] = "is_finalizing",
+    [SBX_PY_NATIVE_ID] = "_native_id"
 };
 
 static const sbx_zygote_ops_t ops = {
@@ -100,7 +125,6 @@ static PyStatus initialize(void);
 static int mend_flags(void);
 static int mend_user_site(void);
 static int import_modules(void);
-static PyObject *keep_back(PyObject *self, PyObject *args, PyObject *kwargs);
 static int look_up(void);
 static int make_ready(void);
 static int forget_shutdown(void);
@@ -109,6 +133,7 @@ static int forget_shutdown(void);
 int
 main(void)
 {
+    sbx_python_huge_text();
     clean_process();
     clean_environment();
 
@@ -314,36 +339,12 @@ mend_user_site(void)
 }
 
 
-/*
- * os.register_at_fork is replaced meanwhile.  Run at every fork of the zygote,
- * the modules' hooks would cost a third of a run, and most of them mend locks
- * that a single thread never holds; the rest is sbx_python_forked's.  A child
- * gets them registered, because its own os.fork must call them.
- */
 static int
 import_modules(void)
 {
-    static PyMethodDef keeper = { "register_at_fork",
-        (PyCFunction) (void (*)(void)) keep_back,
-        METH_VARARGS | METH_KEYWORDS, NULL };
-    PyObject *os = PyImport_ImportModule("os");
-    PyObject *function = PyCFunction_New(&keeper, NULL);
-
-    sbx_python.hooks = PyList_New(0);
     sbx_python.startup = PyDict_Copy(PyImport_GetModuleDict());
 
-    if (os == NULL || function == NULL || sbx_python.hooks == NULL
-        || sbx_python.startup == NULL)
-    {
-        return -1;
-    }
-
-    sbx_python.register_at_fork = PyObject_GetAttrString(os,
-                                                         "register_at_fork");
-
-    if (sbx_python.register_at_fork == NULL
-        || PyObject_SetAttrString(os, "register_at_fork", function) == -1)
-    {
+    if (sbx_python.startup == NULL) {
         return -1;
     }
 
@@ -357,31 +358,7 @@ import_modules(void)
         Py_DECREF(module);
     }
 
-    if (PyObject_SetAttrString(os, "register_at_fork",
-                               sbx_python.register_at_fork) == -1
-        || PySys_SetObject("dont_write_bytecode", Py_False) == -1)
-    {
-        return -1;
-    }
-
-    Py_DECREF(function);
-    Py_DECREF(os);
-
-    return 0;
-}
-
-
-static PyObject *
-keep_back(PyObject *self, PyObject *args, PyObject *kwargs)
-{
-    (void) self;
-    (void) args;
-
-    if (kwargs != NULL && PyList_Append(sbx_python.hooks, kwargs) == -1) {
-        return NULL;
-    }
-
-    Py_RETURN_NONE;
+    return PySys_SetObject("dont_write_bytecode", Py_False);
 }
 
 
@@ -411,16 +388,30 @@ look_up(void)
         *lookups[i].object = object;
     }
 
+    for (size_t i = 0; i < SBX_PY_NAMES; i++) {
+        sbx_python.names[i] = PyUnicode_InternFromString(names[i]);
+
+        if (sbx_python.names[i] == NULL) {
+            return -1;
+        }
+    }
+
+    sbx_python.run_dir = PyUnicode_FromString(SBX_RUN_DIR);
+    sbx_python.python3 = PyUnicode_FromString("python3");
     sbx_python.is_finalizing = PyCFunction_New(&sbx_python_end_methods[0],
                                                NULL);
     sbx_python.late_import = PyCFunction_New(&sbx_python_end_methods[1], NULL);
 
     return sbx_python.is_finalizing == NULL || sbx_python.late_import == NULL
+           || sbx_python.run_dir == NULL || sbx_python.python3 == NULL
            ? -1 : 0;
 }
 
 
 /*
+ * The rehearsals fill the interpreter's caches and specialize its code: each
+ * entry that a child made itself would be a page copied in every run.
+ *
  * gc.freeze comes last: what it holds is never looked at by a child's
  * collections, which would copy all of it.
  */
@@ -435,8 +426,9 @@ make_ready(void)
     }
 
     sbx_python.modules = PyDict_Copy(PyImport_GetModuleDict());
+    sbx_python.logging_own = PyList_AsTuple(sbx_python.logging_handlers);
 
-    if (sbx_python.modules == NULL
+    if (sbx_python.modules == NULL || sbx_python.logging_own == NULL
         || PyDict_DelItemString(sbx_python.modules, "__main__") == -1
         || PyDict_DelItemString(sbx_python.startup, "__main__") == -1)
     {
@@ -444,12 +436,21 @@ make_ready(void)
     }
 
     sbx_python.libraries = sbx_python_libraries();
+    sbx_python.warnings = sbx_python_core_warnings();
+
+    for (int i = 0; i < REHEARSALS; i++) {
+        if (sbx_python_rehearse(1) == -1) {
+            return -1;
+        }
+    }
 
     PyGC_Collect();
 
     result = PyObject_CallMethod(gc, "freeze", NULL);
     Py_XDECREF(result);
     Py_DECREF(gc);
+    sbx_python_core_fill();
+    sbx_python_hot_learn();
 
     return result == NULL ? -1 : 0;
 }
@@ -487,9 +488,9 @@ void
 sbx_python_forget(void)
 {
     PyObject **made[] = {
-        &sbx_python.hooks, &sbx_python.register_at_fork,
         &sbx_python.is_finalizing, &sbx_python.late_import,
-        &sbx_python.startup, &sbx_python.modules
+        &sbx_python.startup, &sbx_python.modules, &sbx_python.logging_own,
+        &sbx_python.run_dir, &sbx_python.python3
     };
 
     for (size_t i = 0; i < sizeof(lookups) / sizeof(lookups[0]); i++) {
@@ -498,5 +499,9 @@ sbx_python_forget(void)
 
     for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
         Py_CLEAR(*made[i]);
+    }
+
+    for (size_t i = 0; i < SBX_PY_NAMES; i++) {
+        Py_CLEAR(sbx_python.names[i]);
     }
 }

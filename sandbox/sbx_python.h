@@ -14,17 +14,44 @@
 
 #include "sbx_zygote.h"
 
-typedef struct {
-    /* at-fork hooks of the preloaded modules, kept back until after the fork */
-    PyObject *hooks;            /* list of keyword dicts, in order */
-    PyObject *register_at_fork;
+/*
+ * Names, interned once: a string made for one look-up is hashed, looked up
+ * among all interned ones, and misses every cache that goes by a name's
+ * address.
+ */
+typedef enum {
+    SBX_PY_MAIN,
+    SBX_PY_LOADER,
+    SBX_PY_ANNOTATIONS,
+    SBX_PY_BUILTINS,
+    SBX_PY_FILE,
+    SBX_PY_CACHED,
+    SBX_PY_NAME,
+    SBX_PY_PATH,
+    SBX_PY_ARGV,
+    SBX_PY_ORIG_ARGV,
+    SBX_PY_STDOUT,
+    SBX_PY_STDERR,
+    SBX_PY_CLOSED,
+    SBX_PY_FLUSH,
+    SBX_PY_IS_FINALIZING,
+    SBX_PY_NATIVE_ID,
+    SBX_PY_NAMES
+} sbx_python_name_t;
 
-    /* what those hooks would have renewed in a child */
-    PyObject *random_seed;
-    PyObject *set_native_id;    /* of threading's main thread */
+typedef struct {
+    PyObject *names[SBX_PY_NAMES];
+    PyObject *sys;              /* dict of the sys module */
+    PyObject *builtins;         /* the module */
+
+    /* what the modules' at-fork hooks would have renewed in a child */
+    PyObject *random;           /* the instance behind random.random */
+    PyObject *random_seed;      /* its C base's method */
+    PyObject *main_thread;      /* threading's */
 
     /* for the job */
     PyObject *loader;           /* SourceFileLoader */
+    PyObject *run_dir, *python3;    /* as strings */
     PyObject *environ;          /* os.environ */
     PyObject *posix_environ;    /* posix.environ */
     PyObject *tzset;
@@ -33,16 +60,18 @@ typedef struct {
     PyObject *threading, *threading_shutdown;
     PyObject *threading_atexits, *threading_active;
     PyObject *atexit_run, *atexit_count;
+    PyObject *standard[2];      /* sys.stdout and sys.stderr at the start */
     PyObject *logging_shutdown, *logging_handlers;
+    PyObject *logging_own;      /* tuple: the handlers of every start */
     PyObject *getsignal, *setsignal, *sig_dfl;
-    PyObject *gc_collect, *gc_objects, *gc_unfreeze, *gc_callbacks;
-    PyObject *gc_debug;
+    PyObject *gc_collect, *gc_unfreeze;
     PyObject *is_finalizing;    /* sys.is_finalizing at the end: True */
     PyObject *late_import;      /* builtins.__import__ at the end: refuses */
     PyObject *import_;          /* the real one */
     PyObject *startup;          /* name → module, as `python3` starts */
     PyObject *modules;          /* name → module, as every child starts */
     PyObject *importers;        /* keeps sys.path_importer_cache alive */
+    long warnings;              /* version of the warnings' filters */
     unsigned long long libraries;   /* shared objects loaded so far */
     int by_the_book;            /* this run ends by Py_FinalizeEx */
 } sbx_python_t;
@@ -63,6 +92,9 @@ int sbx_python_take_environment(const sbx_job_t *job);
 int sbx_python_take_arguments(const sbx_job_t *job);
 int sbx_python_take_shadows(const sbx_job_t *job);
 
+/* An attribute of sys, borrowed; NULL, without an exception, where it is gone. */
+PyObject *sbx_python_sys(sbx_python_name_t name);
+
 /* Makes and installs a __main__ from file; returns its dict, or NULL. */
 PyObject *sbx_python_take_main(PyObject *file);
 
@@ -74,8 +106,13 @@ PyObject *sbx_python_take_main(PyObject *file);
  */
 void sbx_python_finish(int code, int interrupted) __attribute__((noreturn));
 
-/* Goes through the motions of an end that ends nothing; part of warming up. */
-void sbx_python_rehearse(void);
+/*
+ * Runs a program of our own, thorough or as short as a hello, and goes through
+ * the motions of an end that ends nothing.  0, or -1.  Runs in: zygote and
+ * child.
+ */
+int sbx_python_rehearse(int thorough);
+void sbx_python_rehearse_end(void);
 
 /* sys.stderr, then sys.stdout; errors are ignored, a pending one is kept. */
 void sbx_python_flush(void);
@@ -85,6 +122,43 @@ void sbx_python_forget(void);
 
 /* How often a shared object was loaded, by the dynamic loader's count. */
 unsigned long long sbx_python_libraries(void);
+
+/* Moves the program's text into huge pages, or leaves it.  Run in: zygote. */
+void sbx_python_huge_text(void);
+
+/*
+ * Learns which pages a run writes to.  Runs in: zygote, when all else is ready.
+ * Has a child's own copies made of them; and writes to each, which on a virtual
+ * machine fills the host's tables too (in idle time).  Run in: child.
+ * thorough: as for sbx_python_rehearse.
+ */
+void sbx_python_hot_learn(void);
+void sbx_python_hot_copy(int thorough);
+void sbx_python_hot_touch(void);
+
+/*
+ * PyOS_AfterFork_Child, without the hooks of the preloaded modules.  Runs in:
+ * child.
+ */
+void sbx_python_core_after_fork(void);
+
+/*
+ * Whether the program asked to see the interpreter's own end: it debugs the
+ * collector, has callbacks there, or an audit hook.
+ */
+int sbx_python_core_is_watched(void);
+
+/* Whether an object made since gc.freeze acts when it is destroyed. */
+int sbx_python_core_acts(void);
+
+/* Changes with the warnings' filters. */
+long sbx_python_core_warnings(void);
+
+/*
+ * Leaves no room in pages that the zygote has begun, so that a child's objects
+ * come from new ones.  Run in: zygote.
+ */
+void sbx_python_core_fill(void);
 
 /* The methods behind is_finalizing and late_import. */
 extern PyMethodDef sbx_python_end_methods[];

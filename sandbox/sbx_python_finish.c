@@ -3,13 +3,14 @@
  *
  * Runs in the child.  Py_FinalizeEx takes apart the whole interpreter, page by
  * copied page: several times the run itself.  So the part of it that a program
- * can notice is done here, in its order, on what the program made: threads,
- * atexit functions, streams, signal handlers, __main__ and the program's own
- * modules, and two collections.  Then whatever of the program is still alive
- * (parked in a library's module, say) is looked at.  Only if something there
- * would act when it is destroyed (__del__, an open file, a suspended
- * generator), and when other threads or interpreters are left, Py_FinalizeEx
- * itself runs.
+ * can notice is done here, in its order: threads, atexit functions, streams.
+ * Then what the program left behind is looked at.  Mostly nothing of it would
+ * act when it is destroyed (no __del__, no open file, no suspended generator,
+ * no weak reference with a callback), so nobody could tell whether it was, and
+ * the process ends.  Else it is destroyed as the interpreter would: signal
+ * handlers, __main__ and the program's own modules, with two collections.  If
+ * something that acts is still alive (parked in a library's module, say), and
+ * when other threads or interpreters are left, Py_FinalizeEx itself runs.
  */
 
 #include "sbx_python.h"
@@ -27,8 +28,9 @@
 static void stop_threads(int callbacks);
 static int count_callbacks(void);
 static void call_atexit(void);
+static int has_handlers(void);
 static int is_alone(void);
-static int is_watched(void);
+static void mark_end(void);
 static int flush_streams(void);
 static void drop_handlers(void);
 static void drop_names(void);
@@ -37,6 +39,7 @@ static void set_import(PyObject *function);
 static int is_own(PyObject *name, PyObject *module);
 static void collect(void);
 static int acts_at_end(void);
+static void destroy(void);
 static int same_origin(PyObject *module);
 static int count_libraries(struct dl_phdr_info *info, size_t size, void *data);
 static PyObject *yes(PyObject *self, PyObject *none);
@@ -64,57 +67,46 @@ sbx_python_finish(int code, int interrupted)
     stop_threads(count_callbacks());
     call_atexit();
 
-    if (sbx_python.by_the_book || !is_alone() || is_watched()) {
+    if (sbx_python.by_the_book || !is_alone() || sbx_python_core_is_watched()) {
         finalize(code, interrupted);
     }
 
-    if (PySys_SetObject("is_finalizing", sbx_python.is_finalizing) == -1) {
-        PyErr_Clear();
-    }
+    mark_end();
 
     if (flush_streams() == -1) {
         code = FLUSH_FAILED;
     }
 
-    drop_handlers();
-    PyGC_Collect();
-
-    drop_names();
-    drop_modules();
-
-    /* the interpreter has no modules any more when it collects again */
-    set_import(sbx_python.late_import);
-    collect();
-
     if (acts_at_end()) {
-        finalize(code, interrupted);
-    }
+        destroy();
 
-    /* what destructors printed; by now a failure is nobody's business */
-    sbx_python_flush();
+        if (sbx_python_core_acts()) {
+            finalize(code, interrupted);
+        }
+
+        /* what destructors printed; by now a failure is nobody's business */
+        sbx_python_flush();
+    }
 
     leave(code, interrupted, sbx_python_libraries() != sbx_python.libraries);
 }
 
 
-/* Touches what the end writes to, so that it is copied ahead of the job. */
+/* Touches what the end touches, so that it is copied ahead of the job. */
 void
-sbx_python_rehearse(void)
+sbx_python_rehearse_end(void)
 {
-    for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++) {
-        PyObject *value = PySys_GetObject(gone[i]);
+    PyObject *name = sbx_python.names[SBX_PY_IS_FINALIZING];
+    PyObject *value = sbx_python_sys(SBX_PY_IS_FINALIZING);
 
-        if (value != NULL && PySys_SetObject(gone[i], value) == -1) {
-            PyErr_Clear();
-        }
+    if (value != NULL && PyDict_SetItem(sbx_python.sys, name, value) == -1) {
+        PyErr_Clear();
     }
 
-    set_import(sbx_python.import_);
-    sbx_python_flush();
-    PyGC_Collect();
-    collect();
     (void) count_callbacks();
-    (void) is_watched();
+    (void) has_handlers();
+    (void) is_alone();
+    (void) flush_streams();
     (void) acts_at_end();
 }
 
@@ -172,7 +164,7 @@ call_atexit(void)
     }
 
     /* registered first of all, so called last: see make_ready */
-    if (PyList_Size(sbx_python.logging_handlers) > 0) {
+    if (has_handlers()) {
         none = PyObject_CallNoArgs(sbx_python.logging_shutdown);
 
         if (none == NULL) {
@@ -181,6 +173,31 @@ call_atexit(void)
 
         Py_XDECREF(none);
     }
+}
+
+
+/*
+ * Whether logging has other handlers than its own last resort, which holds
+ * nothing back: it writes to sys.stderr.
+ */
+static int
+has_handlers(void)
+{
+    Py_ssize_t n = PyList_Size(sbx_python.logging_handlers);
+
+    if (n != PyTuple_GET_SIZE(sbx_python.logging_own)) {
+        return 1;
+    }
+
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (PyList_GET_ITEM(sbx_python.logging_handlers, i)
+            != PyTuple_GET_ITEM(sbx_python.logging_own, i))
+        {
+            return 1;
+        }
+    }
+
+    return 0;
 }
 
 
@@ -196,18 +213,15 @@ is_alone(void)
 }
 
 
-/* Who watches or debugs the collector must see the interpreter's own end. */
-static int
-is_watched(void)
+/* From here on the interpreter says of itself that it ends. */
+static void
+mark_end(void)
 {
-    PyObject *flags = PyObject_CallNoArgs(sbx_python.gc_debug);
-    int watched = PyList_Size(sbx_python.gc_callbacks) > 0
-                  || flags == NULL || PyLong_AsLong(flags) != 0;
-
-    Py_XDECREF(flags);
-    PyErr_Clear();
-
-    return watched;
+    if (PyDict_SetItem(sbx_python.sys, sbx_python.names[SBX_PY_IS_FINALIZING],
+                       sbx_python.is_finalizing) == -1)
+    {
+        PyErr_Clear();
+    }
 }
 
 
@@ -216,18 +230,18 @@ static int
 flush_streams(void)
 {
     int status = 0;
-    static const char *const names[] = { "stdout", "stderr" };
+    static const sbx_python_name_t names[] = { SBX_PY_STDOUT, SBX_PY_STDERR };
 
     for (int i = 0; i < 2; i++) {
         int closed = 0;
-        PyObject *stream = PySys_GetObject(names[i]);
+        PyObject *stream = sbx_python_sys(names[i]);
         PyObject *result;
 
         if (stream == NULL || stream == Py_None) {
             continue;
         }
 
-        result = PyObject_GetAttrString(stream, "closed");
+        result = PyObject_GetAttr(stream, sbx_python.names[SBX_PY_CLOSED]);
 
         if (result != NULL) {
             closed = PyObject_IsTrue(result);
@@ -240,7 +254,8 @@ flush_streams(void)
             continue;
         }
 
-        result = PyObject_CallMethod(stream, "flush", NULL);
+        result = PyObject_CallMethodNoArgs(stream,
+                                           sbx_python.names[SBX_PY_FLUSH]);
 
         if (result == NULL) {
             status = -1;
@@ -405,27 +420,33 @@ collect(void)
 }
 
 
-/* The heap of the zygote is frozen: what the collector lists is the run's. */
+/*
+ * A program that changed the warnings may wait for one about a resource.  Who
+ * put another stream in a standard one's place still has its output in that.
+ */
 static int
 acts_at_end(void)
 {
-    int acts = 0;
-    PyObject *objects = PyObject_CallNoArgs(sbx_python.gc_objects);
+    return sbx_python_core_warnings() != sbx_python.warnings
+           || sbx_python_sys(SBX_PY_STDOUT) != sbx_python.standard[0]
+           || sbx_python_sys(SBX_PY_STDERR) != sbx_python.standard[1]
+           || sbx_python_core_acts();
+}
 
-    if (objects == NULL) {
-        PyErr_Clear();
-        return 1;
-    }
 
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(objects) && !acts; i++) {
-        PyTypeObject *type = Py_TYPE(PyList_GET_ITEM(objects, i));
+/* All that the program made and that is reached from where programs put it. */
+static void
+destroy(void)
+{
+    drop_handlers();
+    PyGC_Collect();
 
-        acts = type->tp_finalize != NULL || type->tp_del != NULL;
-    }
+    drop_names();
+    drop_modules();
 
-    Py_DECREF(objects);
-
-    return acts;
+    /* the interpreter has no modules any more when it collects again */
+    set_import(sbx_python.late_import);
+    collect();
 }
 
 

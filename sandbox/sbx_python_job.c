@@ -12,10 +12,9 @@
 
 #include <string.h>
 
-#include "sbx_root.h"
-
 
 static int set_variable(sbx_str_t name, sbx_str_t value);
+static PyObject *make_loader(PyObject *file);
 static int shadows(sbx_str_t path);
 static PyObject *text(sbx_str_t s);
 
@@ -84,17 +83,14 @@ sbx_python_take_arguments(const sbx_job_t *job)
     int failed = 0;
     PyObject *argv = PyList_New(job->nargs + 1);
     PyObject *original = PyList_New(job->nargs + 2);
-    PyObject *dir = PyUnicode_FromString(SBX_RUN_DIR);
-    PyObject *path = PySys_GetObject("path");
+    PyObject *path = sbx_python_sys(SBX_PY_PATH);
     PyObject *word;
 
-    if (argv == NULL || original == NULL || dir == NULL || path == NULL) {
+    if (argv == NULL || original == NULL || path == NULL) {
         return -1;
     }
 
-    word = PyUnicode_FromString("python3");
-    PyList_SET_ITEM(original, 0, word);
-    failed |= word == NULL;
+    PyList_SET_ITEM(original, 0, Py_NewRef(sbx_python.python3));
 
     for (size_t i = 0; i <= job->nargs; i++) {
         word = text(i == 0 ? job->name : job->args[i - 1]);
@@ -105,13 +101,16 @@ sbx_python_take_arguments(const sbx_job_t *job)
         PyList_SET_ITEM(original, i + 1, word);
     }
 
-    failed = failed || PySys_SetObject("argv", argv) == -1
-             || PySys_SetObject("orig_argv", original) == -1
-             || PyList_Insert(path, 0, dir) == -1;
+    failed = failed
+             || PyDict_SetItem(sbx_python.sys, sbx_python.names[SBX_PY_ARGV],
+                               argv) == -1
+             || PyDict_SetItem(sbx_python.sys,
+                               sbx_python.names[SBX_PY_ORIG_ARGV],
+                               original) == -1
+             || PyList_Insert(path, 0, sbx_python.run_dir) == -1;
 
     Py_DECREF(argv);
     Py_DECREF(original);
-    Py_DECREF(dir);
 
     return failed ? -1 : 0;
 }
@@ -125,10 +124,10 @@ PyObject *
 sbx_python_take_main(PyObject *file)
 {
     int failed;
-    PyObject *module = PyModule_New("__main__");
+    PyObject **names = sbx_python.names;
+    PyObject *module = PyModule_NewObject(names[SBX_PY_MAIN]);
     PyObject *annotations = PyDict_New();
-    PyObject *loader = PyObject_CallFunction(sbx_python.loader, "sO",
-                                             "__main__", file);
+    PyObject *loader = make_loader(file);
     PyObject *dict;
 
     if (module == NULL || annotations == NULL || loader == NULL) {
@@ -138,21 +137,53 @@ sbx_python_take_main(PyObject *file)
     dict = PyModule_GetDict(module);
     Py_INCREF(dict);
 
-    failed = PyDict_SetItemString(dict, "__loader__", loader) == -1
-             || PyDict_SetItemString(dict, "__annotations__",
-                                     annotations) == -1
-             || PyDict_SetItemString(dict, "__builtins__",
-                                     PyImport_AddModule("builtins")) == -1
-             || PyDict_SetItemString(dict, "__file__", file) == -1
-             || PyDict_SetItemString(dict, "__cached__", Py_None) == -1
-             || PyDict_SetItemString(PyImport_GetModuleDict(), "__main__",
-                                     module) == -1;
+    failed = PyDict_SetItem(dict, names[SBX_PY_LOADER], loader) == -1
+             || PyDict_SetItem(dict, names[SBX_PY_ANNOTATIONS],
+                               annotations) == -1
+             || PyDict_SetItem(dict, names[SBX_PY_BUILTINS],
+                               sbx_python.builtins) == -1
+             || PyDict_SetItem(dict, names[SBX_PY_FILE], file) == -1
+             || PyDict_SetItem(dict, names[SBX_PY_CACHED], Py_None) == -1
+             || PyDict_SetItem(PyImport_GetModuleDict(), names[SBX_PY_MAIN],
+                               module) == -1;
 
     Py_DECREF(module);
     Py_DECREF(annotations);
     Py_DECREF(loader);
 
     return failed ? NULL : dict;
+}
+
+
+/* SourceFileLoader("__main__", file), without running its Python code. */
+static PyObject *
+make_loader(PyObject *file)
+{
+    PyTypeObject *type = (PyTypeObject *) sbx_python.loader;
+    PyObject *none = PyTuple_New(0);
+    PyObject *loader = none == NULL
+                       ? NULL : PyBaseObject_Type.tp_new(type, none, NULL);
+
+    Py_XDECREF(none);
+
+    if (loader != NULL
+        && (PyObject_SetAttr(loader, sbx_python.names[SBX_PY_NAME],
+                             sbx_python.names[SBX_PY_MAIN]) == -1
+            || PyObject_SetAttr(loader, sbx_python.names[SBX_PY_PATH],
+                                file) == -1))
+    {
+        Py_CLEAR(loader);
+    }
+
+    return loader;
+}
+
+
+/* Borrowed; NULL: the program has deleted it. */
+PyObject *
+sbx_python_sys(sbx_python_name_t name)
+{
+    return PyDict_GetItem(sbx_python.sys, sbx_python.names[name]);
 }
 
 

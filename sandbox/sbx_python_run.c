@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -49,30 +50,25 @@ static const char warm_program[] =
     "print(warm(200))\n"
     "1 / 0\n";
 
+/* What every program does. */
+static const char short_program[] = "print(1 + 1)\n";
+
 
 /*
- * The hooks are registered after PyOS_AfterFork_Child, which would call them
- * otherwise.  Of what they do only the random state (siblings would draw the
- * same numbers) and the thread's kernel number need it.
+ * Of what the modules' hooks do, which are not called, only the random state
+ * (siblings would draw the same numbers) and the thread's kernel number are
+ * needed.
  */
 void
 sbx_python_forked(void)
 {
-    PyObject *none = NULL;
-    PyObject *empty;
+    PyObject *none, *id;
 
-    PyOS_AfterFork_Child();
+    sbx_python_hot_copy(0);
+    sbx_python_core_after_fork();
     prctl(PR_SET_NAME, "python3", 0, 0, 0);
 
-    empty = PyTuple_New(0);
-
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(sbx_python.hooks); i++) {
-        none = PyObject_Call(sbx_python.register_at_fork, empty,
-                             PyList_GET_ITEM(sbx_python.hooks, i));
-        Py_XDECREF(none);
-    }
-
-    none = PyObject_CallNoArgs(sbx_python.random_seed);
+    none = PyObject_CallOneArg(sbx_python.random_seed, sbx_python.random);
 
     if (none == NULL) {
         /* unseeded, two runs would share their random numbers */
@@ -80,33 +76,53 @@ sbx_python_forked(void)
     }
 
     Py_DECREF(none);
-    Py_DECREF(empty);
 
-    none = PyObject_CallNoArgs(sbx_python.set_native_id);
-    Py_XDECREF(none);
-    PyErr_Clear();
+    id = PyLong_FromUnsignedLong(PyThread_get_thread_native_id());
+
+    if (id == NULL
+        || PyObject_SetAttr(sbx_python.main_thread,
+                            sbx_python.names[SBX_PY_NATIVE_ID], id) == -1)
+    {
+        PyErr_Clear();
+    }
+
+    Py_XDECREF(id);
+}
+
+
+int
+sbx_python_warm(sbx_err_t *err)
+{
+    sbx_python_hot_copy(1);
+    sbx_python_hot_touch();
+
+    if (sbx_python_rehearse(0) == -1) {
+        return sbx_fail(err, SBX_STEP_WARM, errno, "prepare warm-up");
+    }
+
+    return 0;
 }
 
 
 /*
- * The warm-up's own __main__ takes the place of the zygote's, and gives it up
- * when the job comes.
+ * The program's __main__ takes the place of the one before, and gives it up
+ * when the next comes.
  */
 int
-sbx_python_warm(sbx_err_t *err)
+sbx_python_rehearse(int thorough)
 {
     int saved[2];
     PyObject *name, *dict, *result;
     PyCompilerFlags flags = _PyCompilerFlags_INIT;
-    FILE *file = fmemopen((char *) warm_program, sizeof(warm_program) - 1,
-                          "r");
+    const char *program = thorough ? warm_program : short_program;
+    FILE *file = fmemopen((char *) program, strlen(program), "r");
 
     name = PyUnicode_FromString("warm");
 
     if (file == NULL || name == NULL
         || (dict = sbx_python_take_main(name)) == NULL)
     {
-        return sbx_fail(err, SBX_STEP_WARM, errno, "prepare warm-up");
+        return -1;
     }
 
     discard(saved);
@@ -121,7 +137,7 @@ sbx_python_warm(sbx_err_t *err)
     PyDict_Clear(dict);
     Py_DECREF(dict);
     Py_DECREF(name);
-    sbx_python_rehearse();
+    sbx_python_rehearse_end();
 
     restore(saved);
 
@@ -296,16 +312,17 @@ exit_code(void)
 void
 sbx_python_flush(void)
 {
-    static const char *const names[] = { "stderr", "stdout" };
+    static const sbx_python_name_t names[] = { SBX_PY_STDERR, SBX_PY_STDOUT };
     PyObject *type, *value, *traceback;
 
     PyErr_Fetch(&type, &value, &traceback);
 
     for (size_t i = 0; i < 2; i++) {
-        PyObject *stream = PySys_GetObject(names[i]);
+        PyObject *stream = sbx_python_sys(names[i]);
 
         if (stream != NULL) {
-            PyObject *none = PyObject_CallMethod(stream, "flush", NULL);
+            PyObject *none = PyObject_CallMethodNoArgs(
+                stream, sbx_python.names[SBX_PY_FLUSH]);
 
             Py_XDECREF(none);
             PyErr_Clear();

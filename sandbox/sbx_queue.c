@@ -11,7 +11,21 @@
 #include "sbx_log.h"
 #include "sbx_state.h"
 
-static uint64_t refill_paused_until_ns;
+/*
+ * A child forked ahead of need must not take a processor from a run that is
+ * there: none is started until so long after the last run began or ended, and
+ * longer where each processor may have its run.  (Runs that wait rather than
+ * compute begin and end seldom.)
+ */
+#define QUIET_NS        2000000u
+#define QUIET_BUSY_NS   20000000u
+#define PAUSE_NS        1000000000u
+
+static uint64_t refill_at_ns;
+
+
+static void refill_due(sbx_timer_t *timer);
+static void delay_refill(uint64_t at_ns);
 
 
 void
@@ -266,6 +280,7 @@ start(sbx_task_t *run)
     lane = find_lane(SBX_LANE_STANDBY, kind, flags);
     if (lane != NULL) {
         sbx_queue_remove(run);
+        sbx_queue_hold_refill();
         sbx_lane_assign(lane, run);
         return 1;
     }
@@ -280,6 +295,7 @@ start(sbx_task_t *run)
     }
 
     sbx_queue_remove(run);
+    sbx_queue_hold_refill();
 
     if (sbx_lane_fork(lane, kind, flags, run) < 0) {
         sbx_run_refuse(run, SBX_INTERNAL_ERROR, SBX_REASON_NONE,
@@ -320,36 +336,84 @@ refill_due(sbx_timer_t *timer)
 }
 
 
-void
-sbx_queue_pause_refill(void)
+static void
+delay_refill(uint64_t at_ns)
 {
     static sbx_timer_t timer = { .handler = refill_due };
 
-    refill_paused_until_ns = sbx_now_ns() + 1000000000u;
-    (void) sbx_timer_set(&timer, refill_paused_until_ns);
+    if (at_ns > refill_at_ns) {
+        refill_at_ns = at_ns;
+        (void) sbx_timer_set(&timer, at_ns);
+    }
+}
+
+
+void
+sbx_queue_pause_refill(void)
+{
+    delay_refill(sbx_now_ns() + PAUSE_NS);
+}
+
+
+void
+sbx_queue_hold_refill(void)
+{
+    delay_refill(sbx_now_ns() + (sbx_super.running < sbx_super.cpus
+                                 ? QUIET_NS : QUIET_BUSY_NS));
+}
+
+
+/* Children on their way to standby: each keeps a processor busy. */
+static unsigned
+count_warming(void)
+{
+    unsigned i, n = 0;
+
+    for (i = 0; i < sbx_super.nlanes; i++) {
+        n += sbx_super.lanes[i].run == NULL
+             && (sbx_super.lanes[i].state == SBX_LANE_FORKING
+                 || sbx_super.lanes[i].state == SBX_LANE_WARMING);
+    }
+
+    return n;
 }
 
 
 /*
- * Warming costs several times what a run of hello costs, so it happens only
- * when nobody waits and a processor is likely to be idle.
+ * How many may be under way: one for each processor without a run.  Runs may
+ * wait rather than compute, so one at least, while they leave half of the slots.
  */
+static unsigned
+warming_room(void)
+{
+    unsigned room = sbx_super.running * 2 <= sbx_super.slots ? 1 : 0;
+    unsigned warming = count_warming();
+
+    if (sbx_super.running < sbx_super.cpus) {
+        room = sbx_super.cpus - sbx_super.running;
+    }
+
+    return room > warming ? room - warming : 0;
+}
+
+
+/* Warming costs more than a run of hello: only when nobody waits. */
 static void
 refill(void)
 {
     int k;
-    unsigned n;
+    unsigned n, room;
     uint32_t flags;
     sbx_lane_t *lane;
 
     if (sbx_super.queued > 0 || sbx_super.stopping || sbx_super.probing > 0
         || sbx_super.running >= sbx_super.slots
-        || (sbx_super.running >= sbx_super.cpus
-            && sbx_super.running * 2 > sbx_super.slots)
-        || sbx_now_ns() < refill_paused_until_ns)
+        || sbx_now_ns() < refill_at_ns)
     {
         return;
     }
+
+    room = warming_room();
 
     for (k = 0; k < SBX_ZYGOTE_KINDS; k++) {
 
@@ -359,7 +423,8 @@ refill(void)
 
         for (n = count_standby(k); n < sbx_super.standby[k]; n++) {
             lane = find_lane(SBX_LANE_FREE, k, 0);
-            if (lane == NULL) {
+
+            if (lane == NULL || room-- == 0) {
                 return;
             }
 

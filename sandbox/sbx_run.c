@@ -103,6 +103,7 @@ void
 sbx_run_finish(sbx_task_t *run)
 {
     sbx_run_detach(run);
+    sbx_queue_hold_refill();
 
     if (sbx_super.stats != NULL && run->conn != NULL) {
         sbx_super.stats->runs++;
@@ -184,6 +185,8 @@ sbx_run_hand_over(sbx_lane_t *lane)
         goto failed;
     }
 
+    /* what it says now it says before it ends: see sbx_lane_hear's callers */
+    sbx_event_clear(&lane->ev_job);
     arm_timer(lane, lane->t0_ns);
 
     return 0;

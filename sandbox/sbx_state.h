@@ -196,9 +196,13 @@ void sbx_queue_init(void);
 /* Takes a run with conn or done set; gives a verdict at once when it must. */
 void sbx_queue_add(sbx_task_t *run);
 void sbx_queue_remove(sbx_task_t *run);
-/* A standby child failed: no new ones for a second, so that a lasting fault
- * costs a log line a second and not a processor. */
+/*
+ * No new standby children: for a second when one failed, so that a lasting fault
+ * costs a log line a second and not a processor; for a moment when a run begins
+ * or ends.
+ */
 void sbx_queue_pause_refill(void);
+void sbx_queue_hold_refill(void);
 /* Starts what can start, then fills the standby pool: after every change. */
 void sbx_queue_dispatch(void);
 

@@ -1,0 +1,185 @@
+/*
+ * sbx_python_core.c: what only the interpreter's own structures tell.
+ *
+ * Runs in the zygote and in the child.  The one file that looks behind the
+ * interpreter's public interface.  It may: it is compiled against the headers of
+ * the very archive it is linked with.  Each of these could be had through
+ * Python code as well, for dozens of copied pages on the path of every run.
+ */
+
+#define Py_BUILD_CORE   1
+
+#include "sbx_python.h"
+
+#include <malloc.h>
+
+#include <pycore_interp.h>
+#include <pycore_object.h>
+
+#if PY_VERSION_HEX >= 0x030e0000
+#error "the collector of Python 3.14 keeps its generations elsewhere"
+#endif
+
+/*
+ * Of obmalloc: blocks of one size share a pool, whose header counts those in
+ * use in its first word.  The largest it serves, and the step of its sizes.
+ */
+#define POOL_BYTES      (16 << 10)
+#define LARGEST_BLOCK   512
+#define BLOCK_STEP      16
+
+/* below what malloc takes from the kernel by mmap */
+#define LARGEST_CHUNK   (64 << 10)
+
+
+static void fill_pools(void);
+static void fill_heap(void);
+static int is_new_pool(const void *block);
+static int acts(PyObject *object);
+static int has_destructor(const PyTypeObject *type);
+
+
+/*
+ * The modules' hooks stay registered, because a program's own os.fork must call
+ * them.  At the zygote's fork they would cost a third of a run, and nearly all
+ * of them mend locks that a single thread never holds.
+ */
+void
+sbx_python_core_after_fork(void)
+{
+    PyInterpreterState *interp = PyInterpreterState_Get();
+    PyObject *hooks = interp->after_forkers_child;
+
+    interp->after_forkers_child = NULL;
+    PyOS_AfterFork_Child();
+    interp->after_forkers_child = hooks;
+}
+
+
+int
+sbx_python_core_is_watched(void)
+{
+    PyInterpreterState *interp = PyInterpreterState_Get();
+
+    return interp->gc.debug != 0 || interp->audit_hooks != NULL
+           || (interp->gc.callbacks != NULL
+               && PyList_GET_SIZE(interp->gc.callbacks) > 0);
+}
+
+
+long
+sbx_python_core_warnings(void)
+{
+    return PyInterpreterState_Get()->warnings.filters_version;
+}
+
+
+/* The heap of the zygote is frozen: what these lists hold is the run's. */
+int
+sbx_python_core_acts(void)
+{
+    PyInterpreterState *interp = PyInterpreterState_Get();
+
+    for (int i = 0; i < NUM_GENERATIONS; i++) {
+        PyGC_Head *head = &interp->gc.generations[i].head;
+        PyGC_Head *gc = _PyGCHead_NEXT(head);
+
+        while (gc != head) {
+            if (acts((PyObject *) (gc + 1))) {
+                return 1;
+            }
+
+            gc = _PyGCHead_NEXT(gc);
+        }
+    }
+
+    return 0;
+}
+
+
+/*
+ * Instances of a class may be unknown to the collector; the class is not.  A
+ * weak reference calls back when what it points to goes.
+ */
+static int
+acts(PyObject *object)
+{
+    return has_destructor(Py_TYPE(object))
+           || (PyType_Check(object) && has_destructor((PyTypeObject *) object))
+           || (PyWeakref_Check(object)
+               && ((PyWeakReference *) object)->wr_callback != NULL);
+}
+
+
+static int
+has_destructor(const PyTypeObject *type)
+{
+    return type->tp_finalize != NULL || type->tp_del != NULL;
+}
+
+
+/*
+ * What a child allocates would come from pools and gaps that the zygote has
+ * begun: pages copied, for each of some thirty sizes.  Blocks that nobody uses
+ * fill them, so that it comes from new pages instead, side by side.
+ */
+void
+sbx_python_core_fill(void)
+{
+    fill_pools();
+    fill_heap();
+}
+
+
+static void
+fill_pools(void)
+{
+    for (size_t size = BLOCK_STEP; size <= LARGEST_BLOCK; size += BLOCK_STEP) {
+
+        for (int i = 0; i < LARGEST_BLOCK * POOL_BYTES; i++) {
+            void *block = PyObject_Malloc(size);
+
+            if (block == NULL) {
+                return;
+            }
+
+            if (is_new_pool(block)) {
+                PyObject_Free(block);
+                break;
+            }
+        }
+    }
+}
+
+
+static int
+is_new_pool(const void *block)
+{
+    const unsigned *used = (void *) ((uintptr_t) block
+                                     & ~(uintptr_t) (POOL_BYTES - 1));
+
+    return *used == 1;
+}
+
+
+/* What malloc finds in no gap it cuts from the top of the heap. */
+static void
+fill_heap(void)
+{
+    void *chunk;
+    uintptr_t top;
+
+    malloc_trim(0);
+    chunk = malloc(LARGEST_CHUNK);
+    top = (uintptr_t) chunk;
+    free(chunk);
+
+    for (size_t size = LARGEST_CHUNK; top != 0 && size > 0; size -= 16) {
+
+        do {
+            chunk = malloc(size);
+        } while (chunk != NULL && (uintptr_t) chunk < top);
+
+        free(chunk);
+    }
+}

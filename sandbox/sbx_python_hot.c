@@ -1,0 +1,205 @@
+/*
+ * sbx_python_hot.c: the pages that every run writes to, copied in one go.
+ *
+ * A child shares the zygote's memory until it writes to it; then the kernel
+ * copies that page, at the price of a fault.  A hello writes to some hundred,
+ * nearly the same in every run.  So the zygote learns them once, from a fork
+ * of its own that goes through the motions of a run, and a child has them
+ * copied by few calls, each several times cheaper than the faults it saves.
+ *
+ * Learning runs in the zygote, before any client's data; the rest in the child.
+ */
+
+#include "sbx_python.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* since Linux 5.14; libc 2.36's headers have it, older ones do not */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+#define RANGES_MAX  1024
+
+/* Of /proc/PID/pagemap: see admin-guide/mm/pagemap.rst. */
+#define PRESENT     (UINT64_C(1) << 63)
+#define EXCLUSIVE   (UINT64_C(1) << 56)
+
+/* A gap of one page costs less than another call. */
+#define GAP_PAGES   1
+
+
+typedef struct {
+    uintptr_t at;
+    size_t len;
+} range_t;
+
+typedef struct {
+    size_t count;
+    range_t ranges[RANGES_MAX];
+} hot_t;
+
+
+static hot_t *learn(int thorough);
+static void note_pages(hot_t *hot);
+static void note_mapping(hot_t *hot, int pagemap, uintptr_t lo, uintptr_t hi);
+static void note_page(hot_t *hot, uintptr_t at);
+
+
+/*
+ * By `thorough` of sbx_python_rehearse.  Learned before the fork, so every child
+ * has them; not written any more.
+ */
+static hot_t *learned[2];
+static size_t page_size;
+
+
+/* Nothing learned is nothing lost but time, so nothing here is an error. */
+void
+sbx_python_hot_learn(void)
+{
+    page_size = (size_t) sysconf(_SC_PAGESIZE);
+
+    learned[0] = learn(0);
+    learned[1] = learn(1);
+}
+
+
+static hot_t *
+learn(int thorough)
+{
+    pid_t pid;
+    hot_t *hot = mmap(NULL, sizeof(*hot), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (hot == MAP_FAILED) {
+        return NULL;
+    }
+
+    pid = fork();
+
+    if (pid == 0) {
+        sbx_python_forked();
+
+        if (sbx_python_rehearse(thorough) == 0) {
+            note_pages(hot);
+        }
+
+        _exit(0);
+    }
+
+    if (pid > 0) {
+        (void) waitpid(pid, NULL, 0);
+    }
+
+    (void) mprotect(hot, sizeof(*hot), PROT_READ);
+
+    return hot;
+}
+
+
+void
+sbx_python_hot_copy(int thorough)
+{
+    const hot_t *hot = learned[thorough];
+
+    for (size_t i = 0; hot != NULL && i < hot->count; i++) {
+        if (madvise((void *) hot->ranges[i].at, hot->ranges[i].len,
+                    MADV_POPULATE_WRITE) == -1)
+        {
+            return;
+        }
+    }
+}
+
+
+void
+sbx_python_hot_touch(void)
+{
+    const hot_t *hot = learned[1];
+
+    for (size_t i = 0; hot != NULL && i < hot->count; i++) {
+        volatile char *at = (volatile char *) hot->ranges[i].at;
+
+        for (size_t n = 0; n < hot->ranges[i].len; n += page_size) {
+            at[n] = at[n];
+        }
+    }
+}
+
+
+/* What the fork has of its own by now, in its private writable mappings. */
+static void
+note_pages(hot_t *hot)
+{
+    char line[512];
+    int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    FILE *maps = fopen("/proc/self/maps", "re");
+
+    while (pagemap != -1 && maps != NULL
+           && fgets(line, sizeof(line), maps) != NULL)
+    {
+        char rights[5];
+        unsigned long lo, hi;
+
+        if (sscanf(line, "%lx-%lx %4s", &lo, &hi, rights) == 3
+            && strcmp(rights, "rw-p") == 0)
+        {
+            note_mapping(hot, pagemap, lo, hi);
+        }
+    }
+
+    /* the process ends here: nothing to close */
+}
+
+
+static void
+note_mapping(hot_t *hot, int pagemap, uintptr_t lo, uintptr_t hi)
+{
+    uint64_t entries[512];
+
+    while (lo < hi) {
+        size_t want = (hi - lo) / page_size;
+        ssize_t n;
+
+        if (want > sizeof(entries) / sizeof(entries[0])) {
+            want = sizeof(entries) / sizeof(entries[0]);
+        }
+
+        n = pread(pagemap, entries, want * sizeof(entries[0]),
+                  (off_t) (lo / page_size * sizeof(entries[0])));
+
+        if (n <= 0) {
+            return;
+        }
+
+        for (size_t i = 0; i < (size_t) n / sizeof(entries[0]); i++) {
+            if ((entries[i] & PRESENT) && (entries[i] & EXCLUSIVE)) {
+                note_page(hot, lo + i * page_size);
+            }
+        }
+
+        lo += (size_t) n / sizeof(entries[0]) * page_size;
+    }
+}
+
+
+static void
+note_page(hot_t *hot, uintptr_t at)
+{
+    range_t *last = hot->count > 0 ? &hot->ranges[hot->count - 1] : NULL;
+
+    if (last != NULL && at - (last->at + last->len) <= GAP_PAGES * page_size) {
+        last->len = at + page_size - last->at;
+        return;
+    }
+
+    if (hot->count < RANGES_MAX) {
+        hot->ranges[hot->count++] = (range_t) { at, page_size };
+    }
+}

@@ -1,0 +1,6 @@
+import os
+import warnings
+
+warnings.simplefilter("always")
+entries = os.scandir("/usr")
+next(entries)

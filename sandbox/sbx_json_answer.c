@@ -49,7 +49,7 @@ put_limits(sbx_json_out_t *out, const uint64_t limits[SBX_LIMIT_COUNT],
     sbx_json_open(out, "limits", '{');
 
     for (i = 0; i < SBX_LIMIT_COUNT; i++) {
-        if (in_force) {
+        if (in_force && !sbx_limit_is_none(i, limits[i])) {
             sbx_json_unsigned(out, sbx_limits[i].name, limits[i]);
 
         } else {
@@ -115,6 +115,23 @@ put_reason(sbx_json_out_t *out, const sbx_verdict_t *v)
 }
 
 
+/* What only the hook sees: null where it was not there. */
+static void
+put_counted(sbx_json_out_t *out, const sbx_verdict_t *v)
+{
+    if (v->memory_source != SBX_SOURCE_HOOK) {
+        sbx_json_null(out, "threads");
+        sbx_json_null(out, "open_files");
+        sbx_json_null(out, "largest_bytes");
+        return;
+    }
+
+    sbx_json_unsigned(out, "threads", v->threads);
+    sbx_json_unsigned(out, "open_files", v->open_files);
+    sbx_json_unsigned(out, "largest_bytes", v->largest_bytes);
+}
+
+
 static void
 put_usage(sbx_json_out_t *out, const sbx_verdict_t *v)
 {
@@ -134,6 +151,7 @@ put_usage(sbx_json_out_t *out, const sbx_verdict_t *v)
 
     sbx_json_name(out, "memory_source", sbx_source_name(v->memory_source));
     sbx_json_unsigned(out, "processes", v->processes);
+    put_counted(out, v);
     sbx_json_open(out, "refused", '[');
 
     for (i = 0; i < v->nrefused; i++) {
@@ -142,20 +160,6 @@ put_usage(sbx_json_out_t *out, const sbx_verdict_t *v)
 
     sbx_json_close(out, ']');
     sbx_json_close(out, '}');
-}
-
-
-static const char *
-violation_class(sbx_violation_type_t type)
-{
-    switch (type) {
-    case SBX_VIOLATION_ALLOC_LIMIT:
-        return "MEMORY_EXCEEDED";
-    case SBX_VIOLATION_SYSCALL:
-        return "SECCOMP_VIOLATION";
-    default:
-        return "MEMORY_VIOLATION";
-    }
 }
 
 
@@ -224,7 +228,7 @@ put_violation(sbx_json_out_t *out, const sbx_violation_t *violation)
 
     sbx_json_open(out, "violation", '{');
     sbx_json_name(out, "violation_type", sbx_violation_name(violation->type));
-    sbx_json_name(out, "violation_class", violation_class(violation->type));
+    sbx_json_name(out, "violation_class", sbx_violation_class(violation->type));
     put_address(out, violation);
     put_timestamp(out, violation->timestamp_ms);
 
@@ -362,6 +366,13 @@ sbx_verdict_body(const sbx_verdict_t *v, sbx_encoding_t encoding, size_t *len)
     pad(&out, ROOM, width(v->queue_us, 1));
     pad(&out, ROOM, v->memory_source == SBX_SOURCE_NONE
                     ? NULL_WIDTH : width(v->memory_bytes, 0));
+
+    /* an engine's own threads start when they like */
+    if (v->memory_source == SBX_SOURCE_HOOK) {
+        pad(&out, ROOM, width(v->threads, 0));
+        pad(&out, ROOM, width(v->largest_bytes, 0));
+    }
+
     pad(&out, ROOM, v->base_bytes == 0 ? NULL_WIDTH : width(v->base_bytes, 0));
 
     return sbx_json_end(&out, len);

@@ -139,6 +139,16 @@ sbx_run_hook_base(const sbx_lane_t *lane)
 }
 
 
+int64_t
+sbx_run_alloc_limit(const sbx_task_t *run)
+{
+    uint64_t value = sbx_run_limit_of(run, SBX_LIMIT_ALLOCATION);
+
+    return sbx_limit_is_none(SBX_LIMIT_ALLOCATION, value) ? INT64_MAX
+                                                          : (int64_t) value;
+}
+
+
 static void
 set_page(sbx_lane_t *lane)
 {
@@ -151,7 +161,10 @@ set_page(sbx_lane_t *lane)
     page->requested = 0;
     page->event = SBX_HOOK_NONE;
     page->refusals = 0;
-    page->alloc_limit = INT64_MAX;
+    page->alloc_limit = sbx_run_alloc_limit(run);
+    page->largest = 0;
+    page->files_peak = 0;
+    page->threads_peak = page->threads;
 
     if (run->conn == NULL) {
         page->mode = SBX_HOOK_COUNT;

@@ -65,6 +65,7 @@ char *sbx_verdict_body(const sbx_verdict_t *v, sbx_encoding_t encoding,
  * own keys, "limits" as in an answer, "memory_mode", "proc", "allow_missing".
  * base_bytes: 0 if not measured.
  */
-char *sbx_job_json(const sbx_job_t *job, uint64_t base_bytes, size_t *len);
+char *sbx_job_json(const sbx_job_t *job, uint64_t base_bytes,
+    const uint64_t *floors, size_t *len);
 
 #endif

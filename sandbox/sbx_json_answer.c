@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "sbx_floor.h"
 #include "sbx_json.h"
 #include "sbx_json_text.h"
 #include "sbx_layer.h"
@@ -466,8 +467,30 @@ put_program(sbx_json_out_t *out, const sbx_job_t *job)
 }
 
 
+/* Limits that are below what the language starts with. */
+static void
+put_warnings(sbx_json_out_t *out, const sbx_job_t *job, const uint64_t *floors)
+{
+    int id = -1;
+    char text[400];
+
+    sbx_json_open(out, "warnings", '[');
+
+    while (floors != NULL
+           && (id = sbx_floor_find(job->limits, floors, id + 1, 0)) >= 0)
+    {
+        sbx_floor_format(id, job->limits[id], floors[id], job->language, text,
+                         sizeof(text));
+        sbx_json_text(out, NULL, (sbx_str_t) { text, strlen(text) });
+    }
+
+    sbx_json_close(out, ']');
+}
+
+
 char *
-sbx_job_json(const sbx_job_t *job, uint64_t base_bytes, size_t *len)
+sbx_job_json(const sbx_job_t *job, uint64_t base_bytes,
+    const uint64_t *floors, size_t *len)
 {
     uint64_t limits[SBX_LIMIT_COUNT];
     const sbx_layer_info_t *layer;
@@ -497,6 +520,7 @@ sbx_job_json(const sbx_job_t *job, uint64_t base_bytes, size_t *len)
     }
 
     sbx_json_close(&out, ']');
+    put_warnings(&out, job, floors);
     sbx_json_close(&out, '}');
 
     return sbx_json_end(&out, len);

@@ -57,7 +57,9 @@ typedef struct {
     uint32_t mode;              /* sbx_hook_mode_t */
     int64_t limit;              /* bytes of live; INT64_MAX: none */
     int64_t alloc_limit;        /* one allocation; INT64_MAX: none */
-    uint8_t settings_reserved[40];
+    uint32_t one_arena;         /* exec path: malloc is not to reserve 64 MiB
+                                   for each thread; address space is bounded */
+    uint8_t settings_reserved[36];
 
     /* the hook's; all accessed with relaxed atomics */
     uint64_t self;              /* address the hook mapped this page at */

@@ -401,6 +401,12 @@ start_hook(void)
     page = map_page(fd);
 
     if (page != NULL) {
+
+        /* The dozenth thread of an honest program would find no room. */
+        if (page->one_arena) {
+            mallopt(M_ARENA_MAX, 1);
+        }
+
         sbx_hook_attach(page);
         sbx_hook_fault_start();
     }

@@ -159,6 +159,12 @@ sbx_run_hand_over(sbx_lane_t *lane)
     sbx_task_t *run = lane->run;
     sbx_verdict_t *v = &run->verdict;
 
+    /* it came while the self-tests ran */
+    if (sbx_run_below_floor(run)) {
+        sbx_lane_kill(lane, SBX_KILL_CANCEL);
+        return -1;
+    }
+
     memcpy(v->limits, run->job->limits, sizeof(v->limits));
     lane->cpu0_ns = sbx_process_cpu_ns(lane->pid);
 

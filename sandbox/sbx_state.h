@@ -50,6 +50,7 @@ typedef struct {
     uint64_t base_bytes;    /* exec path: VmSize or VmData of an empty program */
     int64_t hook_base;      /* exec path: live bytes of an empty program */
     int measured;           /* the self-test passed, both bases are known */
+    uint64_t floors[SBX_LIMIT_COUNT];   /* what an empty program needed */
     unsigned retry_ms;      /* until the next self-test, after a failed one */
     sbx_timer_t timer;
     char why[256];          /* the self-test failed, "" : not yet */
@@ -258,6 +259,8 @@ void sbx_run_end(sbx_lane_t *lane, int wait_status, uint64_t cpu_us,
     uint64_t maxrss_bytes);
 
 /* sbx_run_limits.c */
+/* 1: with these limits no program starts; the verdict says so. */
+int sbx_run_below_floor(sbx_task_t *run);
 int sbx_run_limit(sbx_lane_t *lane, sbx_err_t *err);
 /* Live bytes that the runtime itself has by then: not the program's. */
 int64_t sbx_run_hook_base(const sbx_lane_t *lane);

@@ -361,7 +361,7 @@ test_job(void **state)
     sbx_job_add_file(&job, SBX_STR("b"), SBX_STR("\xff"));
     sbx_job_add_case(&job, 0, SBX_STR("\xfe"));
 
-    json = sbx_job_json(&job, 0, &len);
+    json = sbx_job_json(&job, 0, NULL, &len);
     assert_string_equal(json,
         "{\"dry_run\":true,\"language\":\"python\",\"code\":\"print(1)\","
         "\"name\":\"main.py\",\"stdin\":{\"base64\":\"/g==\"},"

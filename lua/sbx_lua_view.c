@@ -21,7 +21,7 @@ static const char *const verdict_keys[] = {
 
 static const char *const usage_keys[] = {
     "wall_ms", "cpu_ms", "queue_ms", "memory_bytes", "memory_source",
-    "processes", "refused", NULL
+    "processes", "threads", "open_files", "largest_bytes", "refused", NULL
 };
 
 static const char *const terms_keys[] = {
@@ -172,7 +172,10 @@ set_ms(lua_State *L, const char *key, uint64_t us)
 }
 
 
-/* A cpu_time of 0 means "as timeout": policies should not have to know. */
+/*
+ * A cpu_time of 0 means "as timeout": policies should not have to know.  A limit
+ * that is none is nil.
+ */
 static void
 push_limits(lua_State *L, const uint64_t limits[SBX_LIMIT_COUNT])
 {
@@ -188,7 +191,9 @@ push_limits(lua_State *L, const uint64_t limits[SBX_LIMIT_COUNT])
             value = limits[SBX_LIMIT_TIMEOUT];
         }
 
-        set_int(L, sbx_limits[i].name, value);
+        if (!sbx_limit_is_none((sbx_limit_id_t) i, value)) {
+            set_int(L, sbx_limits[i].name, value);
+        }
     }
 }
 
@@ -358,7 +363,7 @@ push_violation(lua_State *L, const sbx_violation_t *violation)
     set_text(L, "violation_type", sbx_violation_name(violation->type));
     set_text(L, "violation_class", sbx_violation_class(violation->type));
 
-    if (violation->address != 0) {
+    if (sbx_violation_has_address(violation)) {
         snprintf(text, sizeof(text), "0x%llx",
                  (unsigned long long) violation->address);
         set_text(L, "address", text);

@@ -195,12 +195,7 @@ put_address(sbx_json_out_t *out, const sbx_violation_t *violation)
 
     text[0] = '\0';
 
-    /* 0 is an address, too: the most frequent one of all */
-    if (violation->address != 0
-        || (violation->source == SBX_SOURCE_HOOK
-            && violation->type >= SBX_VIOLATION_READ
-            && violation->type <= SBX_VIOLATION_BUS))
-    {
+    if (sbx_violation_has_address(violation)) {
         snprintf(text, sizeof(text), "0x%llx",
                  (unsigned long long) violation->address);
     }
@@ -220,14 +215,15 @@ put_address(sbx_json_out_t *out, const sbx_violation_t *violation)
 
 
 static void
-put_violation(sbx_json_out_t *out, const sbx_violation_t *violation)
+put_violation(sbx_json_out_t *out, const char *key,
+    const sbx_violation_t *violation)
 {
     if (violation->type == SBX_VIOLATION_NONE) {
-        sbx_json_null(out, "violation");
+        sbx_json_null(out, key);
         return;
     }
 
-    sbx_json_open(out, "violation", '{');
+    sbx_json_open(out, key, '{');
     sbx_json_name(out, "violation_type", sbx_violation_name(violation->type));
     sbx_json_name(out, "violation_class", sbx_violation_class(violation->type));
     put_address(out, violation);
@@ -310,7 +306,7 @@ put_verdict(sbx_json_out_t *out, const sbx_verdict_t *v,
                v->factor_permille);
     put_pair(out, "truncated", v->output_truncated, v->errout_truncated);
     put_pair(out, "replaced", output_replaced, errout_replaced);
-    put_violation(out, &v->violation);
+    put_violation(out, "violation", &v->violation);
     sbx_json_close(out, '}');
 }
 
@@ -321,6 +317,21 @@ sbx_verdict_json(const sbx_verdict_t *v, sbx_encoding_t encoding, size_t *len)
     sbx_json_out_t out = { NULL, 0, 0, 0, 0 };
 
     put_verdict(&out, v, encoding);
+
+    return sbx_json_end(&out, len);
+}
+
+
+char *
+sbx_violation_json(const sbx_violation_t *violation, size_t *len)
+{
+    sbx_json_out_t out = { NULL, 0, 0, 0, 0 };
+
+    if (violation->type == SBX_VIOLATION_NONE) {
+        return NULL;
+    }
+
+    put_violation(&out, NULL, violation);
 
     return sbx_json_end(&out, len);
 }

@@ -123,6 +123,16 @@ sbx_violation_name(sbx_violation_type_t type)
 }
 
 
+int
+sbx_violation_has_address(const sbx_violation_t *violation)
+{
+    return violation->address != 0
+           || (violation->source == SBX_SOURCE_HOOK
+               && violation->type >= SBX_VIOLATION_READ
+               && violation->type <= SBX_VIOLATION_BUS);
+}
+
+
 const char *
 sbx_violation_class(sbx_violation_type_t type)
 {

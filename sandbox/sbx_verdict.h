@@ -127,6 +127,8 @@ const char *sbx_status_name(sbx_status_t status);
 const char *sbx_reason_name(sbx_reason_t reason);
 const char *sbx_source_name(sbx_source_t source);
 const char *sbx_violation_name(sbx_violation_type_t type);
+/* 0 is an address, too: the most frequent one of all. */
+int sbx_violation_has_address(const sbx_violation_t *violation);
 /* The coarser word for dashboards: "MEMORY_EXCEEDED", "HANDLE_EXHAUSTION". */
 const char *sbx_violation_class(sbx_violation_type_t type);
 

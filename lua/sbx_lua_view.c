@@ -21,7 +21,7 @@ static const char *const verdict_keys[] = {
 
 static const char *const usage_keys[] = {
     "wall_ms", "cpu_ms", "queue_ms", "memory_bytes", "memory_source",
-    "processes", "refused", NULL
+    "processes", "threads", "open_files", "largest_bytes", "refused", NULL
 };
 
 static const char *const terms_keys[] = {
@@ -172,7 +172,10 @@ set_ms(lua_State *L, const char *key, uint64_t us)
 }
 
 
-/* A cpu_time of 0 means "as timeout": policies should not have to know. */
+/*
+ * A cpu_time of 0 means "as timeout": policies should not have to know.  A limit
+ * that is none is nil.
+ */
 static void
 push_limits(lua_State *L, const uint64_t limits[SBX_LIMIT_COUNT])
 {
@@ -188,7 +191,9 @@ push_limits(lua_State *L, const uint64_t limits[SBX_LIMIT_COUNT])
             value = limits[SBX_LIMIT_TIMEOUT];
         }
 
-        set_int(L, sbx_limits[i].name, value);
+        if (!sbx_limit_is_none((sbx_limit_id_t) i, value)) {
+            set_int(L, sbx_limits[i].name, value);
+        }
     }
 }
 
@@ -263,7 +268,7 @@ push_usage(lua_State *L, const sbx_verdict_t *v)
 {
     unsigned i;
 
-    push_view(L, SBX_LUA_VIEW_USAGE, 7);
+    push_view(L, SBX_LUA_VIEW_USAGE, 10);
     set_ms(L, "wall_ms", v->wall_us);
     set_ms(L, "cpu_ms", v->cpu_us);
     set_ms(L, "queue_ms", v->queue_us);
@@ -274,6 +279,12 @@ push_usage(lua_State *L, const sbx_verdict_t *v)
 
     set_text(L, "memory_source", sbx_source_name(v->memory_source));
     set_int(L, "processes", v->processes);
+
+    if (v->memory_source == SBX_SOURCE_HOOK) {
+        set_int(L, "threads", v->threads);
+        set_int(L, "open_files", v->open_files);
+        set_int(L, "largest_bytes", v->largest_bytes);
+    }
 
     push_view(L, SBX_LUA_VIEW_LIST, (int) v->nrefused);
 
@@ -321,23 +332,6 @@ push_streams(lua_State *L, int output, int errout)
 }
 
 
-static const char *
-violation_class(sbx_violation_type_t type)
-{
-    switch (type) {
-
-    case SBX_VIOLATION_ALLOC_LIMIT:
-        return "MEMORY_EXCEEDED";
-
-    case SBX_VIOLATION_SYSCALL:
-        return "SECCOMP_VIOLATION";
-
-    default:
-        return "MEMORY_VIOLATION";
-    }
-}
-
-
 /* 2026-11-30T04:00:00.123Z */
 static void
 set_timestamp(lua_State *L, int64_t timestamp_ms)
@@ -367,9 +361,9 @@ push_violation(lua_State *L, const sbx_violation_t *violation)
 
     push_view(L, SBX_LUA_VIEW_VIOLATION, 11);
     set_text(L, "violation_type", sbx_violation_name(violation->type));
-    set_text(L, "violation_class", violation_class(violation->type));
+    set_text(L, "violation_class", sbx_violation_class(violation->type));
 
-    if (violation->address != 0) {
+    if (sbx_violation_has_address(violation)) {
         snprintf(text, sizeof(text), "0x%llx",
                  (unsigned long long) violation->address);
         set_text(L, "address", text);

@@ -12,6 +12,7 @@
 #include <ngx_http.h>
 
 #include "sbx_job.h"
+#include "sbx_floor.h"
 #include "sbx_json.h"
 #include "sbx_layer.h"
 #include "sbx_limit.h"
@@ -185,6 +186,8 @@ char *ngx_http_sandbox_limit(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 void ngx_http_sandbox_limits_merge(ngx_http_sandbox_loc_conf_t *prev,
     ngx_http_sandbox_loc_conf_t *conf);
 /* The largest ceiling of a limit, whatever the language. */
+void ngx_http_sandbox_limits_warn(ngx_conf_t *cf,
+    ngx_http_sandbox_loc_conf_t *conf);
 uint64_t ngx_http_sandbox_limit_most(ngx_http_sandbox_loc_conf_t *slcf,
     sbx_limit_id_t id);
 /*

@@ -29,6 +29,8 @@ static ngx_int_t ngx_http_sandbox_filter_body(void *data, ssize_t bytes);
 static void ngx_http_sandbox_abort_request(ngx_http_request_t *r);
 static void ngx_http_sandbox_finalize_request(ngx_http_request_t *r,
     ngx_int_t rc);
+static void ngx_http_sandbox_log_violation(ngx_http_request_t *r,
+    ngx_http_sandbox_ctx_t *ctx);
 static void ngx_http_sandbox_failed(ngx_http_request_t *r,
     ngx_http_sandbox_ctx_t *ctx, ngx_uint_t status, const char *text);
 
@@ -397,6 +399,7 @@ ngx_http_sandbox_finalize_request(ngx_http_request_t *r, ngx_int_t rc)
 
     if (ctx->answered) {
         ngx_http_sandbox_metrics_count(r, ctx);
+        ngx_http_sandbox_log_violation(r, ctx);
 
     } else if (rc >= NGX_HTTP_INTERNAL_SERVER_ERROR) {
         ngx_http_sandbox_failed(r, ctx, rc,
@@ -404,6 +407,34 @@ ngx_http_sandbox_finalize_request(ngx_http_request_t *r, ngx_int_t rc)
                                 ? "the supervisor did not answer in time"
                                 : "the supervisor cannot be reached or broke "
                                   "off");
+    }
+}
+
+
+/*
+ * One line for each violation, in a form that a search finds and a program
+ * reads.  It is the guest's fault and no error of the server's.
+ */
+static void
+ngx_http_sandbox_log_violation(ngx_http_request_t *r,
+    ngx_http_sandbox_ctx_t *ctx)
+{
+    char    *json;
+    size_t   len;
+
+    if (ctx->verdict.violation.type == SBX_VIOLATION_NONE
+        || r->connection->log->log_level < NGX_LOG_NOTICE)
+    {
+        return;
+    }
+
+    json = sbx_violation_json(&ctx->verdict.violation, &len);
+
+    if (json) {
+        ngx_log_error(NGX_LOG_NOTICE, r->connection->log, 0,
+                      "sandbox violation: %s %*s",
+                      sbx_status_name(ctx->verdict.status), len, json);
+        free(json);
     }
 }
 

@@ -575,7 +575,8 @@ ngx_http_sandbox_dry_run(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx)
 
     rt = ngx_http_sandbox_stats_runtime(r, &ctx->language);
 
-    ctx->json = sbx_job_json(&ctx->native.job, rt ? rt->base_bytes : 0, &len);
+    ctx->json = sbx_job_json(&ctx->native.job, rt ? rt->base_bytes : 0,
+                             rt ? rt->floors : NULL, &len);
     if (ctx->json == NULL) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }

@@ -216,6 +216,61 @@ ngx_http_sandbox_limits_merge(ngx_http_sandbox_loc_conf_t *prev,
 }
 
 
+/*
+ * What is measured is known when runs are refused; what is known of the built-in
+ * languages anyway, whoever tests the configuration should hear.
+ */
+void
+ngx_http_sandbox_limits_warn(ngx_conf_t *cf, ngx_http_sandbox_loc_conf_t *conf)
+{
+    char                       has[32], needs[32];
+    uint64_t                   value, floor;
+    sbx_str_t                  name;
+    ngx_str_t                 *language;
+    ngx_uint_t                 i, n;
+    ngx_http_sandbox_limit_t  *limit;
+
+    static ngx_str_t  languages[] = {
+        ngx_string("python"), ngx_string("node")
+    };
+
+    for (n = 0; n < sizeof(languages) / sizeof(languages[0]); n++) {
+        language = &languages[n];
+
+        if (ngx_strcmp(conf->language.data, NGX_HTTP_SANDBOX_ANY) != 0
+            && ngx_strcmp(conf->language.data, language->data) != 0)
+        {
+            continue;
+        }
+
+        name = (sbx_str_t) { (char *) language->data, language->len };
+
+        for (i = 0; i < SBX_LIMIT_COUNT; i++) {
+            limit = ngx_http_sandbox_limit_find(conf, i, language);
+            floor = sbx_floor_known(name, i);
+
+            if (limit == NULL) {
+                continue;
+            }
+
+            value = limit->value ? limit->max : limit->fixed;
+
+            if (value < floor) {
+                ngx_log_error(NGX_LOG_WARN, cf->log, 0,
+                              "\"sandbox_%s\" of %s is too little for %V, "
+                              "which needs at least %s to start, in %s:%ui",
+                              sbx_limits[i].name,
+                              sbx_limit_format(i, value, has, sizeof(has)),
+                              language,
+                              sbx_limit_format(i, floor, needs,
+                                               sizeof(needs)),
+                              conf->file, conf->line);
+            }
+        }
+    }
+}
+
+
 uint64_t
 ngx_http_sandbox_limit_most(ngx_http_sandbox_loc_conf_t *slcf,
     sbx_limit_id_t id)

@@ -444,6 +444,8 @@ ngx_http_sandbox_merge_location(ngx_conf_t *cf,
         return NGX_CONF_OK;
     }
 
+    ngx_http_sandbox_limits_warn(cf, conf);
+
     if (conf->upstream.upstream) {
         return ngx_http_sandbox_check_servers(cf, conf->upstream.upstream);
     }

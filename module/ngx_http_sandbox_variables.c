@@ -13,6 +13,8 @@ static ngx_int_t ngx_http_sandbox_text_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
 static ngx_int_t ngx_http_sandbox_number_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
+static ngx_int_t ngx_http_sandbox_violation_variable(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data);
 static ngx_int_t ngx_http_sandbox_sha256_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
 static void ngx_http_sandbox_set_variable(ngx_http_variable_value_t *v,
@@ -50,6 +52,9 @@ static ngx_http_variable_t  ngx_http_sandbox_variables[] = {
 
     { ngx_string("sandbox_memory"), NULL, ngx_http_sandbox_number_variable,
       NGX_HTTP_SANDBOX_FIELD(memory_bytes), NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+    { ngx_string("sandbox_violation"), NULL,
+      ngx_http_sandbox_violation_variable, 0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("sandbox_code_sha256"), NULL,
       ngx_http_sandbox_sha256_variable, 0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
@@ -151,6 +156,44 @@ ngx_http_sandbox_number_variable(ngx_http_request_t *r,
     ngx_http_sandbox_set_variable(v, p, last - p);
 
     return NGX_OK;
+}
+
+
+/* The answer's object, for log_format with escape=json or escape=none. */
+
+static ngx_int_t
+ngx_http_sandbox_violation_variable(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data)
+{
+    char                    *json;
+    u_char                  *p;
+    size_t                   len;
+    ngx_http_sandbox_ctx_t  *ctx;
+
+    v->not_found = 1;
+
+    ctx = ngx_http_sandbox_get_ctx(r);
+    if (ctx == NULL || !ctx->verdict_set
+        || ctx->verdict.violation.type == SBX_VIOLATION_NONE)
+    {
+        return NGX_OK;
+    }
+
+    json = sbx_violation_json(&ctx->verdict.violation, &len);
+    if (json == NULL) {
+        return NGX_ERROR;
+    }
+
+    p = ngx_pnalloc(r->pool, len);
+
+    if (p) {
+        ngx_memcpy(p, json, len);
+        ngx_http_sandbox_set_variable(v, p, len);
+    }
+
+    free(json);
+
+    return p ? NGX_OK : NGX_ERROR;
 }
 
 

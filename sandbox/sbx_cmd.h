@@ -10,10 +10,11 @@
 
 #define SBX_EXIT_USAGE  2
 
-/* What `run` and `explain` were asked for. */
+/* What `run`, `explain` and `calibrate` were asked for. */
 typedef struct {
     sbx_job_t job;
     int json, dry, zygote;
+    uint32_t given;             /* bit per limit: an option has it */
     const char *connect;        /* unix:PATH, or NULL: a supervisor of our own */
     char *code, *input;         /* heap: texts of the files */
 } sbx_cmd_job_t;
@@ -31,6 +32,7 @@ int sbx_cmd_conf(sbx_conf_t *conf, const sbx_str_t *language, sbx_err_t *err);
 /* Each returns the exit status of the command. */
 int sbx_cmd_run(int argc, char **argv);
 int sbx_cmd_explain(int argc, char **argv);
+int sbx_cmd_calibrate(int argc, char **argv);
 int sbx_cmd_check(int argc, char **argv);
 int sbx_cmd_serve(int argc, char **argv);
 int sbx_cmd_supervise(int argc, char **argv);

@@ -66,7 +66,8 @@ print_help(void)
     int i;
     char text[32];
 
-    printf("usage: deer-flow run|explain [OPTIONS] FILE [ARGS...]\n\n"
+    printf("usage: deer-flow run|explain|calibrate [OPTIONS] FILE [ARGS...]"
+           "\n\n"
            "  --language NAME   python, node (default: by the file's name)\n"
            "  --stdin FILE      the program's input, - for ours "
            "(default: empty)\n"
@@ -232,8 +233,13 @@ set_option(sbx_cmd_job_t *cj, int opt, const char *arg)
         break;
     }
 
-    return opt >= OPT_LIMIT ? set_limit(job, opt - OPT_LIMIT, arg)
-                            : SBX_EXIT_USAGE;
+    if (opt < OPT_LIMIT) {
+        return SBX_EXIT_USAGE;
+    }
+
+    cj->given |= 1u << (opt - OPT_LIMIT);
+
+    return set_limit(job, opt - OPT_LIMIT, arg);
 }
 
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "sbx_cmd.h"
+#include "sbx_floor.h"
 #include "sbx_json.h"
 #include "sbx_layer.h"
 
@@ -145,18 +146,27 @@ static void
 print_explanation(const sbx_cmd_job_t *cj, const sbx_stats_t *stats)
 {
     int i;
-    char text[32];
+    char text[32], line[400];
+    const uint64_t *floors = stats->runtimes[0].floors;
     uint64_t base, wanted, sum;
     const sbx_job_t *job = &cj->job;
     const sbx_layer_info_t *l;
 
-    printf("language      %.*s\nname          %.*s\ncode          %zu bytes\n",
+    printf("language        %.*s\nname            %.*s\ncode            %zu bytes\n",
            (int) job->language.len, job->language.data,
            (int) job->name.len, job->name.data, job->code.len);
 
     for (i = 0; i < SBX_LIMIT_COUNT; i++) {
-        printf("%-14s%s\n", sbx_limits[i].name,
+        printf("%-16s%s\n", sbx_limits[i].name,
                sbx_limit_format(i, job->limits[i], text, sizeof(text)));
+    }
+
+    for (i = sbx_floor_find(job->limits, floors, 0, 0); i >= 0;
+         i = sbx_floor_find(job->limits, floors, i + 1, 0))
+    {
+        printf("warning         %s\n",
+               sbx_floor_format(i, job->limits[i], floors[i], job->language,
+                                line, sizeof(line)));
     }
 
     base = stats->runtimes[0].base_bytes;
@@ -164,14 +174,14 @@ print_explanation(const sbx_cmd_job_t *cj, const sbx_stats_t *stats)
     sum = base + job->code.len + wanted / 1000 * job->factor_permille
           + wanted % 1000 * job->factor_permille / 1000;
 
-    printf("formula       base %llu + code %zu + %u.%02u x %llu = %llu bytes "
+    printf("formula         base %llu + code %zu + %u.%02u x %llu = %llu bytes "
            "of %s\n", (unsigned long long) base, job->code.len,
            job->factor_permille / 1000, job->factor_permille % 1000 / 10,
            (unsigned long long) wanted, (unsigned long long) sum,
            stats->runtimes[0].address_space ? "address space" : "data");
 
     for (l = sbx_layers; l->bit; l++) {
-        printf("layer         %-13s %-8s %s\n", l->name,
+        printf("layer           %-13s %-8s %s\n", l->name,
                (stats->missing & l->bit) ? "missing" : "ok", l->protects);
     }
 }
@@ -207,7 +217,7 @@ sbx_cmd_explain(int argc, char **argv)
 
     } else {
         json = sbx_job_json(&cj.job, client.stats->runtimes[0].base_bytes,
-                            &len);
+                            client.stats->runtimes[0].floors, &len);
         if (json != NULL) {
             printf("%.*s\n", (int) len, json);
         }

@@ -243,7 +243,9 @@ start_runs(sbx_conn_t *conn)
             continue;
         }
 
-        sbx_queue_add(&runs[i]);
+        if (!sbx_run_below_floor(&runs[i])) {
+            sbx_queue_add(&runs[i]);
+        }
     }
 }
 

@@ -65,6 +65,15 @@ char *sbx_verdict_body(const sbx_verdict_t *v, sbx_encoding_t encoding,
  * own keys, "limits" as in an answer, "memory_mode", "proc", "allow_missing".
  * base_bytes: 0 if not measured.
  */
-char *sbx_job_json(const sbx_job_t *job, uint64_t base_bytes, size_t *len);
+/*
+ * The answer's object "violation" alone, on one line: numbers and names of ours,
+ * nothing that a guest wrote, below SBX_VIOLATION_JSON_MAX bytes.  NULL when
+ * there is none, or no memory.
+ */
+#define SBX_VIOLATION_JSON_MAX  768
+char *sbx_violation_json(const sbx_violation_t *violation, size_t *len);
+
+char *sbx_job_json(const sbx_job_t *job, uint64_t base_bytes,
+    const uint64_t *floors, size_t *len);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "sbx_floor.h"
 #include "sbx_json.h"
 #include "sbx_json_text.h"
 #include "sbx_layer.h"
@@ -49,7 +50,7 @@ put_limits(sbx_json_out_t *out, const uint64_t limits[SBX_LIMIT_COUNT],
     sbx_json_open(out, "limits", '{');
 
     for (i = 0; i < SBX_LIMIT_COUNT; i++) {
-        if (in_force) {
+        if (in_force && !sbx_limit_is_none(i, limits[i])) {
             sbx_json_unsigned(out, sbx_limits[i].name, limits[i]);
 
         } else {
@@ -115,6 +116,23 @@ put_reason(sbx_json_out_t *out, const sbx_verdict_t *v)
 }
 
 
+/* What only the hook sees: null where it was not there. */
+static void
+put_counted(sbx_json_out_t *out, const sbx_verdict_t *v)
+{
+    if (v->memory_source != SBX_SOURCE_HOOK) {
+        sbx_json_null(out, "threads");
+        sbx_json_null(out, "open_files");
+        sbx_json_null(out, "largest_bytes");
+        return;
+    }
+
+    sbx_json_unsigned(out, "threads", v->threads);
+    sbx_json_unsigned(out, "open_files", v->open_files);
+    sbx_json_unsigned(out, "largest_bytes", v->largest_bytes);
+}
+
+
 static void
 put_usage(sbx_json_out_t *out, const sbx_verdict_t *v)
 {
@@ -134,6 +152,7 @@ put_usage(sbx_json_out_t *out, const sbx_verdict_t *v)
 
     sbx_json_name(out, "memory_source", sbx_source_name(v->memory_source));
     sbx_json_unsigned(out, "processes", v->processes);
+    put_counted(out, v);
     sbx_json_open(out, "refused", '[');
 
     for (i = 0; i < v->nrefused; i++) {
@@ -142,20 +161,6 @@ put_usage(sbx_json_out_t *out, const sbx_verdict_t *v)
 
     sbx_json_close(out, ']');
     sbx_json_close(out, '}');
-}
-
-
-static const char *
-violation_class(sbx_violation_type_t type)
-{
-    switch (type) {
-    case SBX_VIOLATION_ALLOC_LIMIT:
-        return "MEMORY_EXCEEDED";
-    case SBX_VIOLATION_SYSCALL:
-        return "SECCOMP_VIOLATION";
-    default:
-        return "MEMORY_VIOLATION";
-    }
 }
 
 
@@ -190,12 +195,7 @@ put_address(sbx_json_out_t *out, const sbx_violation_t *violation)
 
     text[0] = '\0';
 
-    /* 0 is an address, too: the most frequent one of all */
-    if (violation->address != 0
-        || (violation->source == SBX_SOURCE_HOOK
-            && violation->type >= SBX_VIOLATION_READ
-            && violation->type <= SBX_VIOLATION_BUS))
-    {
+    if (sbx_violation_has_address(violation)) {
         snprintf(text, sizeof(text), "0x%llx",
                  (unsigned long long) violation->address);
     }
@@ -215,16 +215,17 @@ put_address(sbx_json_out_t *out, const sbx_violation_t *violation)
 
 
 static void
-put_violation(sbx_json_out_t *out, const sbx_violation_t *violation)
+put_violation(sbx_json_out_t *out, const char *key,
+    const sbx_violation_t *violation)
 {
     if (violation->type == SBX_VIOLATION_NONE) {
-        sbx_json_null(out, "violation");
+        sbx_json_null(out, key);
         return;
     }
 
-    sbx_json_open(out, "violation", '{');
+    sbx_json_open(out, key, '{');
     sbx_json_name(out, "violation_type", sbx_violation_name(violation->type));
-    sbx_json_name(out, "violation_class", violation_class(violation->type));
+    sbx_json_name(out, "violation_class", sbx_violation_class(violation->type));
     put_address(out, violation);
     put_timestamp(out, violation->timestamp_ms);
 
@@ -305,7 +306,7 @@ put_verdict(sbx_json_out_t *out, const sbx_verdict_t *v,
                v->factor_permille);
     put_pair(out, "truncated", v->output_truncated, v->errout_truncated);
     put_pair(out, "replaced", output_replaced, errout_replaced);
-    put_violation(out, &v->violation);
+    put_violation(out, "violation", &v->violation);
     sbx_json_close(out, '}');
 }
 
@@ -316,6 +317,21 @@ sbx_verdict_json(const sbx_verdict_t *v, sbx_encoding_t encoding, size_t *len)
     sbx_json_out_t out = { NULL, 0, 0, 0, 0 };
 
     put_verdict(&out, v, encoding);
+
+    return sbx_json_end(&out, len);
+}
+
+
+char *
+sbx_violation_json(const sbx_violation_t *violation, size_t *len)
+{
+    sbx_json_out_t out = { NULL, 0, 0, 0, 0 };
+
+    if (violation->type == SBX_VIOLATION_NONE) {
+        return NULL;
+    }
+
+    put_violation(&out, NULL, violation);
 
     return sbx_json_end(&out, len);
 }
@@ -362,6 +378,13 @@ sbx_verdict_body(const sbx_verdict_t *v, sbx_encoding_t encoding, size_t *len)
     pad(&out, ROOM, width(v->queue_us, 1));
     pad(&out, ROOM, v->memory_source == SBX_SOURCE_NONE
                     ? NULL_WIDTH : width(v->memory_bytes, 0));
+
+    /* an engine's own threads start when they like */
+    if (v->memory_source == SBX_SOURCE_HOOK) {
+        pad(&out, ROOM, width(v->threads, 0));
+        pad(&out, ROOM, width(v->largest_bytes, 0));
+    }
+
     pad(&out, ROOM, v->base_bytes == 0 ? NULL_WIDTH : width(v->base_bytes, 0));
 
     return sbx_json_end(&out, len);
@@ -455,8 +478,30 @@ put_program(sbx_json_out_t *out, const sbx_job_t *job)
 }
 
 
+/* Limits that are below what the language starts with. */
+static void
+put_warnings(sbx_json_out_t *out, const sbx_job_t *job, const uint64_t *floors)
+{
+    int id = -1;
+    char text[400];
+
+    sbx_json_open(out, "warnings", '[');
+
+    while (floors != NULL
+           && (id = sbx_floor_find(job->limits, floors, id + 1, 0)) >= 0)
+    {
+        sbx_floor_format(id, job->limits[id], floors[id], job->language, text,
+                         sizeof(text));
+        sbx_json_text(out, NULL, (sbx_str_t) { text, strlen(text) });
+    }
+
+    sbx_json_close(out, ']');
+}
+
+
 char *
-sbx_job_json(const sbx_job_t *job, uint64_t base_bytes, size_t *len)
+sbx_job_json(const sbx_job_t *job, uint64_t base_bytes,
+    const uint64_t *floors, size_t *len)
 {
     uint64_t limits[SBX_LIMIT_COUNT];
     const sbx_layer_info_t *layer;
@@ -486,6 +531,7 @@ sbx_job_json(const sbx_job_t *job, uint64_t base_bytes, size_t *len)
     }
 
     sbx_json_close(&out, ']');
+    put_warnings(&out, job, floors);
     sbx_json_close(&out, '}');
 
     return sbx_json_end(&out, len);

@@ -147,6 +147,15 @@ is_cpu(const sbx_evidence_t *ev, const sbx_verdict_t *v)
 
 
 static int
+is_cpu_per_second(const sbx_evidence_t *ev, const sbx_verdict_t *v)
+{
+    (void) v;
+
+    return ev->kill == SBX_KILL_CPU_PER_SECOND;
+}
+
+
+static int
 is_stdout(const sbx_evidence_t *ev, const sbx_verdict_t *v)
 {
     (void) v;
@@ -193,6 +202,13 @@ is_hook(const sbx_evidence_t *ev, const sbx_verdict_t *v)
 
 
 static int
+is_allocation(const sbx_evidence_t *ev, const sbx_verdict_t *v)
+{
+    return ev->page.requested > ev->page.alloc_limit && is_hook(ev, v);
+}
+
+
+static int
 is_fault(const sbx_evidence_t *ev, const sbx_verdict_t *v)
 {
     (void) v;
@@ -215,7 +231,7 @@ is_process(const sbx_evidence_t *ev, const sbx_verdict_t *v)
 {
     (void) v;
 
-    return ev->forks_refused > 0
+    return ev->forks_refused + ev->tasks_refused > 0
            && (exited_with_error(ev) || died_by(ev, SIGABRT));
 }
 
@@ -267,13 +283,25 @@ explain_slot(const sbx_evidence_t *ev, sbx_verdict_t *v)
 }
 
 
-static void
-explain_limit(sbx_verdict_t *v, const char *what, sbx_limit_id_t id)
+/*
+ * The sentence of every limit: which it was, its value, what was seen, and what
+ * can be done.  what: NULL for the row's own label.
+ */
+static void __attribute__((format(printf, 4, 5)))
+explain_limit(sbx_verdict_t *v, const char *what, sbx_limit_id_t id,
+    const char *fmt, ...)
 {
-    char text[32];
+    char value[32], seen[160];
+    va_list ap;
 
-    say(v, "%s limit of %s exceeded", what,
-        sbx_limit_format(id, v->limits[id], text, sizeof(text)));
+    va_start(ap, fmt);
+    vsnprintf(seen, sizeof(seen), fmt, ap);
+    va_end(ap);
+
+    say(v, "%s limit of %s exceeded%s; %s",
+        what != NULL ? what : sbx_limits[id].label,
+        sbx_limit_format(id, v->limits[id], value, sizeof(value)), seen,
+        sbx_limits[id].advice);
 }
 
 
@@ -286,7 +314,9 @@ explain_memory(const sbx_evidence_t *ev, sbx_verdict_t *v)
     v->violation.limit_bytes = v->limits[SBX_LIMIT_MEMORY];
     v->violation.source = v->reason == SBX_REASON_CGROUP
                           ? SBX_SOURCE_CGROUP : SBX_SOURCE_WATERMARK;
-    explain_limit(v, "memory", SBX_LIMIT_MEMORY);
+    explain_limit(v, NULL, SBX_LIMIT_MEMORY, "%s",
+                  v->reason == SBX_REASON_CGROUP
+                  ? ": the kernel ended it" : "");
 }
 
 
@@ -294,7 +324,8 @@ static void
 explain_hook(const sbx_evidence_t *ev, sbx_verdict_t *v)
 {
     int64_t live;
-    char text[32];
+    sbx_limit_id_t id = v->reason == SBX_REASON_ALLOCATION
+                        ? SBX_LIMIT_ALLOCATION : SBX_LIMIT_MEMORY;
     const sbx_page_t *p = &ev->page;
     sbx_violation_t *vio = &v->violation;
 
@@ -306,16 +337,14 @@ explain_hook(const sbx_evidence_t *ev, sbx_verdict_t *v)
     vio->type = SBX_VIOLATION_ALLOC_LIMIT;
     vio->requested_bytes = (uint64_t) p->requested;
     vio->live_bytes = live > 0 ? (uint64_t) live : 0;
-    vio->limit_bytes = v->limits[SBX_LIMIT_MEMORY];
+    vio->limit_bytes = v->limits[id];
     vio->region_lo = p->region_lo;
     vio->region_hi = p->region_hi;
     vio->source = SBX_SOURCE_HOOK;
 
-    say(v, "memory limit of %s exceeded: %llu bytes asked for with %llu in use",
-        sbx_limit_format(SBX_LIMIT_MEMORY, vio->limit_bytes, text,
-                         sizeof(text)),
-        (unsigned long long) vio->requested_bytes,
-        (unsigned long long) vio->live_bytes);
+    explain_limit(v, NULL, id, ": %llu bytes asked for with %llu in use",
+                  (unsigned long long) vio->requested_bytes,
+                  (unsigned long long) vio->live_bytes);
 }
 
 
@@ -324,7 +353,8 @@ explain_host_oom(const sbx_evidence_t *ev, sbx_verdict_t *v)
 {
     (void) ev;
 
-    say(v, "killed because the host, or a cgroup above, ran out of memory");
+    say(v, "killed because the host, or a cgroup above, ran out of memory; "
+        "the program's own limit was not reached: try again later");
 }
 
 
@@ -350,7 +380,7 @@ static void
 explain_wall(const sbx_evidence_t *ev, sbx_verdict_t *v)
 {
     (void) ev;
-    explain_limit(v, "time", SBX_LIMIT_TIMEOUT);
+    explain_limit(v, NULL, SBX_LIMIT_TIMEOUT, "%s", "");
 }
 
 
@@ -358,7 +388,15 @@ static void
 explain_cpu(const sbx_evidence_t *ev, sbx_verdict_t *v)
 {
     (void) ev;
-    explain_limit(v, "CPU time", SBX_LIMIT_CPU_TIME);
+    explain_limit(v, NULL, SBX_LIMIT_CPU_TIME, "%s", "");
+}
+
+
+static void
+explain_cpu_per_second(const sbx_evidence_t *ev, sbx_verdict_t *v)
+{
+    (void) ev;
+    explain_limit(v, NULL, SBX_LIMIT_CPU_PER_SECOND, "%s", "");
 }
 
 
@@ -366,7 +404,7 @@ static void
 explain_output(const sbx_evidence_t *ev, sbx_verdict_t *v)
 {
     explain_limit(v, ev->kill == SBX_KILL_STDERR ? "stderr" : "output",
-                  SBX_LIMIT_OUTPUT);
+                  SBX_LIMIT_OUTPUT, "%s", "");
 }
 
 
@@ -374,25 +412,45 @@ static void
 explain_disk(const sbx_evidence_t *ev, sbx_verdict_t *v)
 {
     (void) ev;
-    explain_limit(v, "disk", SBX_LIMIT_DISK);
+    explain_limit(v, NULL, SBX_LIMIT_DISK, "%s", "");
 }
 
 
 static void
 explain_file(const sbx_evidence_t *ev, sbx_verdict_t *v)
 {
-    (void) ev;
-    explain_limit(v, "open files", SBX_LIMIT_OPEN_FILES);
+    v->violation.type = SBX_VIOLATION_HANDLES;
+    v->violation.source = SBX_SOURCE_HOOK;
+    explain_limit(v, NULL, SBX_LIMIT_OPEN_FILES, ": %u refused",
+                  ev->page.files_refused);
 }
 
 
 static void
 explain_process(const sbx_evidence_t *ev, sbx_verdict_t *v)
 {
-    say(v, "new processes or threads refused: %llu (processes %llu, threads "
-        "%llu allowed)", (unsigned long long) ev->forks_refused,
-        (unsigned long long) v->limits[SBX_LIMIT_PROCESSES],
-        (unsigned long long) v->limits[SBX_LIMIT_THREADS]);
+    unsigned long long n = ev->forks_refused + ev->tasks_refused;
+    sbx_violation_t *vio = &v->violation;
+
+    vio->type = SBX_VIOLATION_PROCESSES;
+    vio->source = ev->forks_refused > 0 ? SBX_SOURCE_KERNEL
+                                        : SBX_SOURCE_CGROUP;
+
+    /* one process only, and the filter let no second one pass: a thread */
+    if (!ev->forking && ev->forks_refused == 0) {
+        vio->type = SBX_VIOLATION_THREADS;
+        explain_limit(v, NULL, SBX_LIMIT_THREADS, ": %llu refused", n);
+
+    } else if (ev->tasks_refused == 0) {
+        explain_limit(v, NULL, SBX_LIMIT_PROCESSES, ": %llu refused", n);
+
+    } else {
+        say(v, "limit of %llu processes with %llu threads exceeded: %llu "
+            "refused; %s",
+            (unsigned long long) v->limits[SBX_LIMIT_PROCESSES],
+            (unsigned long long) v->limits[SBX_LIMIT_THREADS], n,
+            sbx_limits[SBX_LIMIT_PROCESSES].advice);
+    }
 }
 
 
@@ -421,6 +479,18 @@ fault_type(const sbx_page_t *p)
 }
 
 
+/* By now the stack may be at its limit, or a thread's smaller one. */
+static void
+explain_stack(sbx_verdict_t *v, const char *signal)
+{
+    char text[32];
+
+    say(v, "stack overflow (%s, stack limit %s); %s", signal,
+        sbx_limit_format(SBX_LIMIT_STACK, v->limits[SBX_LIMIT_STACK], text,
+                         sizeof(text)), sbx_limits[SBX_LIMIT_STACK].advice);
+}
+
+
 static void
 explain_fault(const sbx_evidence_t *ev, sbx_verdict_t *v)
 {
@@ -439,7 +509,7 @@ explain_fault(const sbx_evidence_t *ev, sbx_verdict_t *v)
     name = died_by(ev, SIGBUS) ? "SIGBUS" : "SIGSEGV";
 
     if (vio->type == SBX_VIOLATION_STACK_OVERFLOW) {
-        say(v, "stack overflow (%s)", name);
+        explain_stack(v, name);
 
     } else if (vio->type != SBX_VIOLATION_UNKNOWN) {
         say(v, "invalid memory access at 0x%llx (%s)",
@@ -480,12 +550,16 @@ static const rule_t rules[] = {
     /* the supervisor's own kills */
     { is_wall, SBX_TIMEOUT, SBX_REASON_WALL, explain_wall },
     { is_cpu, SBX_TIMEOUT, SBX_REASON_CPU, explain_cpu },
+    { is_cpu_per_second, SBX_TIMEOUT, SBX_REASON_CPU_PER_SECOND,
+      explain_cpu_per_second },
     { is_stdout, SBX_OUTPUT_EXCEEDED, SBX_REASON_STDOUT, explain_output },
     { is_stderr, SBX_OUTPUT_EXCEEDED, SBX_REASON_STDERR, explain_output },
     { is_watermark, SBX_MEMORY_EXCEEDED, SBX_REASON_WATERMARK,
       explain_memory },
 
     /* the hook's page */
+    { is_allocation, SBX_MEMORY_EXCEEDED, SBX_REASON_ALLOCATION,
+      explain_hook },
     { is_hook, SBX_MEMORY_EXCEEDED, SBX_REASON_HOOK, explain_hook },
 
     /* the end of the program itself, with counters that explain it */

@@ -17,6 +17,7 @@ typedef enum {
     SBX_KILL_NONE = 0,
     SBX_KILL_WALL,
     SBX_KILL_CPU,
+    SBX_KILL_CPU_PER_SECOND,
     SBX_KILL_STDOUT,
     SBX_KILL_STDERR,
     SBX_KILL_SECCOMP,       /* evidence: syscall_number */
@@ -32,7 +33,9 @@ typedef struct {
     unsigned soft_memory:1;
     uint64_t oom_kills;         /* in the run's cgroup */
     unsigned oom_own:1;         /* … and its own limit was reached */
-    uint64_t forks_refused;     /* by filter or pids limit */
+    uint64_t forks_refused;     /* by the filter: processes */
+    uint64_t tasks_refused;     /* by the cgroup: threads or processes */
+    unsigned forking:1;         /* processes were allowed */
     int syscall_number;         /* SBX_KILL_SECCOMP; else -1 */
     char syscall[32];
     uint64_t cpu_us;            /* of the whole tree */

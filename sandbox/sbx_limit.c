@@ -25,6 +25,7 @@ typedef struct {
     uint64_t scale;
 } scale_t;
 
+static size_t match_suffix(sbx_str_t text, const char *suffix);
 static int parse_time(sbx_str_t text, int bare_seconds, uint64_t *value);
 static int parse_scaled(sbx_str_t text, const scale_t *scales,
     uint64_t *value);
@@ -33,43 +34,70 @@ static int parse_scaled(sbx_str_t text, const scale_t *scales,
 /*
  * Both streams at their largest output, in the largest JSON escape, stay below
  * what one frame and one answer may hold; that is where the 64m come from.
+ * Linux gives each program it starts 128 KiB of stack, and CPython fails before
+ * its first line with less.
  */
 const sbx_limit_t sbx_limits[SBX_LIMIT_COUNT] = {
     [SBX_LIMIT_MEMORY] = {
         "memory", SBX_UNIT_BYTES, 128 * MIB, MIB, 64 * GIB,
-        "memory the run adds to the warmed interpreter, whole tree and tmpfs"
+        "memory the run adds to the warmed interpreter, whole tree and tmpfs",
+        "memory", "load less data at a time, or ask for more \"memory\"", 0
     },
     [SBX_LIMIT_TIMEOUT] = {
         "timeout", SBX_UNIT_MS, 5 * SECOND, 1, 24 * HOUR,
-        "wall-clock time from hand-over"
+        "wall-clock time from hand-over",
+        "time", "do less work in one run, or ask for a longer \"timeout\"", 0
     },
     [SBX_LIMIT_CPU_TIME] = {
         "cpu_time", SBX_UNIT_MS, 0, 1, 24 * HOUR,
-        "user and system time of the whole tree"
+        "user and system time of the whole tree",
+        "CPU time", "do less work in one run, or ask for more \"cpu_time\"", 0
     },
     [SBX_LIMIT_OUTPUT] = {
         "output", SBX_UNIT_BYTES, MIB, 0, 64 * MIB,
-        "bytes of standard output, and as many of standard error"
+        "bytes of standard output, and as many of standard error",
+        "output", "print less, or ask for more \"output\"", 0
     },
     [SBX_LIMIT_DISK] = {
         "disk", SBX_UNIT_BYTES, 16 * MIB, 64 * KIB, 16 * GIB,
-        "size of the run's private /tmp"
+        "size of the run's private /tmp",
+        "disk", "keep fewer and smaller files in /tmp, or ask for more "
+        "\"disk\"", 0
     },
     [SBX_LIMIT_PROCESSES] = {
         "processes", SBX_UNIT_COUNT, 1, 1, 4096,
-        "processes at a time; more than 1 allows forking"
+        "processes at a time; more than 1 allows forking",
+        "processes", "start fewer processes at a time, or ask for more "
+        "\"processes\"", 0
     },
     [SBX_LIMIT_THREADS] = {
         "threads", SBX_UNIT_COUNT, 64, 0, 4096,
-        "threads beyond the first of each process"
+        "threads beyond the first of each process",
+        "threads", "start fewer threads at a time, or ask for more "
+        "\"threads\"", 0
     },
     [SBX_LIMIT_OPEN_FILES] = {
         "open_files", SBX_UNIT_COUNT, 256, 8, 65536,
-        "open file descriptors of a process"
+        "open file descriptors of a process",
+        "open files", "close files that are no longer needed, or ask for more "
+        "\"open_files\"", 0
     },
     [SBX_LIMIT_STACK] = {
-        "stack", SBX_UNIT_BYTES, 8 * MIB, 64 * KIB, GIB,
-        "stack of the main thread"
+        "stack", SBX_UNIT_BYTES, 8 * MIB, 128 * KIB, GIB,
+        "stack of the main thread",
+        "stack", "recurse less deeply, or ask for more \"stack\"", 0
+    },
+    [SBX_LIMIT_ALLOCATION] = {
+        "allocation", SBX_UNIT_BYTES, 64 * GIB, MIB, 64 * GIB,
+        "the largest block asked for at once",
+        "single allocation", "ask for smaller blocks, or for more "
+        "\"allocation\"", 1
+    },
+    [SBX_LIMIT_CPU_PER_SECOND] = {
+        "cpu_per_second", SBX_UNIT_MS, 24 * HOUR, 1, 24 * HOUR,
+        "CPU time of the whole tree in any second, against endless loops",
+        "CPU per second", "look for an endless loop, or ask for more "
+        "\"cpu_per_second\"", 1
     }
 };
 
@@ -125,6 +153,11 @@ sbx_limit_parse(sbx_limit_id_t id, sbx_str_t text, int bare_seconds,
 
     row = &sbx_limits[id];
 
+    if (row->none && text.len == 4 && match_suffix(text, "none") == 4) {
+        *value = row->max;
+        return 0;
+    }
+
     switch (row->unit) {
     case SBX_UNIT_MS:
         rc = parse_time(text, bare_seconds, &v);
@@ -146,10 +179,22 @@ sbx_limit_parse(sbx_limit_id_t id, sbx_str_t text, int bare_seconds,
 }
 
 
+int
+sbx_limit_is_none(sbx_limit_id_t id, uint64_t value)
+{
+    return sbx_limits[id].none && value == sbx_limits[id].max;
+}
+
+
 char *
 sbx_limit_format(sbx_limit_id_t id, uint64_t value, char *buf, size_t size)
 {
     const scale_t *s;
+
+    if (sbx_limit_is_none(id, value)) {
+        snprintf(buf, size, "none");
+        return buf;
+    }
 
     switch (sbx_limits[id].unit) {
     case SBX_UNIT_MS:

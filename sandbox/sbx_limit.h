@@ -20,6 +20,8 @@ typedef enum {
     SBX_LIMIT_THREADS,
     SBX_LIMIT_OPEN_FILES,
     SBX_LIMIT_STACK,
+    SBX_LIMIT_ALLOCATION,
+    SBX_LIMIT_CPU_PER_SECOND,
     SBX_LIMIT_COUNT
 } sbx_limit_id_t;
 
@@ -37,6 +39,9 @@ typedef struct {
     uint64_t min;           /* smallest value that is not a mistake */
     uint64_t max;           /* largest value that any ceiling may have */
     const char *meaning;    /* one line for help and manual */
+    const char *label;      /* "memory": "… limit of 128m exceeded" */
+    const char *advice;     /* what whoever exceeded it can do */
+    int none;               /* max stands for no limit, in text "none" */
 } sbx_limit_t;
 
 extern const sbx_limit_t sbx_limits[SBX_LIMIT_COUNT];
@@ -45,7 +50,8 @@ extern const sbx_limit_t sbx_limits[SBX_LIMIT_COUNT];
 int sbx_limit_find(sbx_str_t name);
 
 /*
- * Parses text such as "64m" or "1m30s" by the row's unit.  bare_seconds: a time
+ * Parses text such as "64m" or "1m30s" by the row's unit, or "none" where the
+ * row knows it.  bare_seconds: a time
  * without a unit counts seconds (directives) instead of ms (JSON, flags).
  * Returns 0, or -1 for anything else than one whole value, for overflow, and
  * for values outside the row's min..max.
@@ -53,7 +59,10 @@ int sbx_limit_find(sbx_str_t name);
 int sbx_limit_parse(sbx_limit_id_t id, sbx_str_t text, int bare_seconds,
     uint64_t *value);
 
-/* Formats a value for people: "64m", "1500ms", "5s", "12".  Returns buf. */
+/* 1: the value of a limit that may be absent says that it is. */
+int sbx_limit_is_none(sbx_limit_id_t id, uint64_t value);
+
+/* Formats a value for people: "64m", "1500ms", "12", "none".  Returns buf. */
 char *sbx_limit_format(sbx_limit_id_t id, uint64_t value, char *buf,
     size_t size);
 

@@ -42,6 +42,8 @@ static const struct {
     { "run", sbx_cmd_run, "run FILE in the sandbox, exit as it did" },
     { "explain", sbx_cmd_explain,
       "show limits, terms and layers, run nothing" },
+    { "calibrate", sbx_cmd_calibrate,
+      "run FILE with high limits, propose limits for it" },
     { "check", sbx_cmd_check, "show what protects a run on this host" },
     { "serve", sbx_cmd_serve, "a supervisor on its own, for sandbox_pass" },
     { "version", print_version, "print the version" },

@@ -57,7 +57,9 @@ typedef struct {
     uint32_t mode;              /* sbx_hook_mode_t */
     int64_t limit;              /* bytes of live; INT64_MAX: none */
     int64_t alloc_limit;        /* one allocation; INT64_MAX: none */
-    uint8_t settings_reserved[40];
+    uint32_t one_arena;         /* exec path: malloc is not to reserve 64 MiB
+                                   for each thread; address space is bounded */
+    uint8_t settings_reserved[36];
 
     /* the hook's; all accessed with relaxed atomics */
     uint64_t self;              /* address the hook mapped this page at */
@@ -65,7 +67,8 @@ typedef struct {
     uint32_t event;             /* sbx_hook_event_t, first one wins */
     int64_t live;               /* writable commitment now, bytes */
     int64_t peak;
-    int64_t requested;          /* refused size, with event 1..3 */
+    int64_t requested;          /* refused size, with event 1..3; above
+                                   alloc_limit: of the whole block */
     int64_t live_at_event;
     uint64_t refusals;          /* times an allocation was refused */
     uint64_t event_ns;          /* CLOCK_MONOTONIC */
@@ -82,6 +85,12 @@ typedef struct {
                                    KILL mode, the hook ends this one too, by
                                    SIGKILL */
     uint32_t files_refused;     /* calls that failed with EMFILE */
+    uint32_t files_peak;        /* highest descriptor seen, and one */
+    uint32_t threads;           /* of the owner, beyond its first, that have
+                                   allocated; now */
+    uint32_t threads_peak;
+    uint32_t reserved;
+    int64_t largest;            /* asked for at once, of SBX_HOOK_BATCH on */
     sbx_page_cell_t cells[SBX_PAGE_CELLS];
 } sbx_page_t;
 

@@ -41,23 +41,26 @@ block_size(void *p)
 }
 
 
-/* Room for a block: 0 with what was reserved for it, -1 with errno. */
+/*
+ * Room for a block of which `size` is new: 0 with what was reserved for it, -1
+ * with errno.
+ */
 static inline int
-block_take(size_t size, size_t *reserved)
+block_take(size_t size, size_t block, size_t *reserved)
 {
     *reserved = 0;
 
-    if (sbx_likely(sbx_hook_fits(size))) {
+    if (sbx_likely(sbx_hook_fits(size, block))) {
         return 0;
     }
 
     /* No allocator has this much: its own answer is right, not a violation. */
-    if (size > PTRDIFF_MAX) {
+    if (block > PTRDIFF_MAX) {
         return 0;
     }
 
     *reserved = size;
-    return sbx_hook_reserve(size, SBX_HOOK_MALLOC);
+    return sbx_hook_reserve(size, block, SBX_HOOK_MALLOC);
 }
 
 
@@ -82,7 +85,7 @@ block_align(size_t align, size_t size)
 {
     size_t reserved;
 
-    if (block_take(size, &reserved) != 0) {
+    if (block_take(size, size, &reserved) != 0) {
         return NULL;
     }
 
@@ -99,7 +102,8 @@ block_resize(void *old, size_t size)
     had = (size_t) block_size(old);
     more = size > had ? size - had : 0;
 
-    if (block_take(more, &reserved) != 0) {
+    /* A block that only shrinks was allowed when it was larger. */
+    if (block_take(more, more > 0 ? size : 0, &reserved) != 0) {
         return NULL;
     }
 
@@ -122,7 +126,7 @@ malloc(size_t size)
 {
     size_t reserved;
 
-    if (block_take(size, &reserved) != 0) {
+    if (block_take(size, size, &reserved) != 0) {
         return NULL;
     }
 
@@ -152,7 +156,7 @@ calloc(size_t n, size_t size)
         return NULL;
     }
 
-    if (block_take(total, &reserved) != 0) {
+    if (block_take(total, total, &reserved) != 0) {
         return NULL;
     }
 
@@ -169,7 +173,7 @@ realloc(void *old, size_t size)
         return block_resize(old, size);
     }
 
-    if (block_take(size, &reserved) != 0) {
+    if (block_take(size, size, &reserved) != 0) {
         return NULL;
     }
 
@@ -397,6 +401,12 @@ start_hook(void)
     page = map_page(fd);
 
     if (page != NULL) {
+
+        /* The dozenth thread of an honest program would find no room. */
+        if (page->one_arena) {
+            mallopt(M_ARENA_MAX, 1);
+        }
+
         sbx_hook_attach(page);
         sbx_hook_fault_start();
     }

@@ -63,10 +63,11 @@ void sbx_hook_start(void);
 void sbx_hook_attach(sbx_page_t *page);
 
 /*
- * Posts n to the page if the limits allow it.  Returns 0, or -1 with errno
- * ENOMEM and the refusal recorded; in KILL mode it does not return then.
+ * Posts n to the page if the limits allow it.  block: the size the program asks
+ * for, of which n is new.  Returns 0, or -1 with errno ENOMEM and the refusal
+ * recorded; in KILL mode it does not return then.
  */
-int sbx_hook_reserve(size_t n, sbx_hook_event_t event);
+int sbx_hook_reserve(size_t n, size_t block, sbx_hook_event_t event);
 
 /* Posts the remainder and n; may be negative.  The slow half of add. */
 void sbx_hook_flush(int64_t n);
@@ -111,7 +112,7 @@ sbx_hook_add(int64_t n)
 
 /* Small, far from the limit: nothing to reserve. */
 static inline int
-sbx_hook_fits(size_t n)
+sbx_hook_fits(size_t n, size_t block)
 {
     const sbx_page_t *page = sbx_hook_page;
     int64_t after;
@@ -121,7 +122,7 @@ sbx_hook_fits(size_t n)
                        + (uint64_t) sbx_hook_thread.pending + n);
 
     return n < SBX_HOOK_BATCH
-           && (int64_t) n <= sbx_hook_get(&page->alloc_limit)
+           && (int64_t) block <= sbx_hook_get(&page->alloc_limit)
            && after < (int64_t) ((uint64_t) sbx_hook_get(&page->limit)
                                  - SBX_HOOK_NEAR)
            && sbx_hook_is_current();

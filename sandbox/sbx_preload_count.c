@@ -41,7 +41,9 @@ static int64_t post_cell(sbx_page_cell_t *cell, int64_t n);
 static uint32_t claim_cell(sbx_page_t *page);
 static int reclaim_cells(sbx_page_t *page);
 static int is_dead(uint32_t pid);
+static void raise_to(int64_t *most, int64_t value);
 static void raise_peak(sbx_page_t *page);
+static void count_thread(sbx_page_t *page, int change);
 static int refuse(sbx_page_t *page, size_t n, int64_t live,
     sbx_hook_event_t event);
 static void end_run(sbx_page_t *page) __attribute__((noreturn));
@@ -104,12 +106,13 @@ sbx_hook_attach(sbx_page_t *page)
 
 
 int
-sbx_hook_reserve(size_t n, sbx_hook_event_t event)
+sbx_hook_reserve(size_t n, size_t block, sbx_hook_event_t event)
 {
     int64_t live;
     sbx_page_t *page = sbx_hook_page;
 
     sbx_hook_flush(0);
+    raise_to(&page->largest, (int64_t) block);
 
     if (sbx_hook_get(&page->mode) == SBX_HOOK_COUNT) {
         post(page, (int64_t) n);
@@ -118,8 +121,8 @@ sbx_hook_reserve(size_t n, sbx_hook_event_t event)
 
     live = sbx_hook_get(&page->live);
 
-    if ((int64_t) n > sbx_hook_get(&page->alloc_limit)) {
-        return refuse(page, n, live, event);
+    if ((int64_t) block > sbx_hook_get(&page->alloc_limit)) {
+        return refuse(page, block, live, event);
     }
 
     if (post_if_room(page, (int64_t) n, &live) == 0
@@ -232,6 +235,7 @@ enter_thread(void)
 
     if (pthread_setspecific(thread_key, &sbx_hook_thread) == 0) {
         sbx_hook_thread.stamp = sbx_hook_process.stamp;
+        count_thread(sbx_hook_page, 1);
     }
 }
 
@@ -243,6 +247,31 @@ leave_thread(void *unused)
 
     sbx_hook_flush(0);
     sbx_hook_thread.stamp = STAMP_ENDING;
+    count_thread(sbx_hook_page, -1);
+}
+
+
+/*
+ * For the figures of the run alone: the kernel bounds threads.  Of a forked
+ * process nothing is counted, since what it leaves when it is killed would stay.
+ */
+static void
+count_thread(sbx_page_t *page, int change)
+{
+    uint32_t now, peak;
+
+    if (sbx_hook_process.cell != 0) {
+        return;
+    }
+
+    now = __atomic_add_fetch(&page->threads, (uint32_t) change,
+                             __ATOMIC_RELAXED);
+    peak = sbx_hook_get(&page->threads_peak);
+
+    while (change > 0 && now > peak
+           && !__atomic_compare_exchange_n(&page->threads_peak, &peak, now, 1,
+                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    { /* peak was read again */ }
 }
 
 
@@ -435,15 +464,21 @@ is_dead(uint32_t pid)
 
 
 static void
+raise_to(int64_t *most, int64_t value)
+{
+    int64_t old = sbx_hook_get(most);
+
+    while (value > old
+           && !__atomic_compare_exchange_n(most, &old, value, 1,
+                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    { /* old was read again */ }
+}
+
+
+static void
 raise_peak(sbx_page_t *page)
 {
-    int64_t live = sbx_hook_get(&page->live);
-    int64_t peak = sbx_hook_get(&page->peak);
-
-    while (live > peak
-           && !__atomic_compare_exchange_n(&page->peak, &peak, live, 1,
-                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-    { /* peak was read again */ }
+    raise_to(&page->peak, sbx_hook_get(&page->live));
 }
 
 

@@ -1,5 +1,6 @@
 /*
- * sbx_preload_files.c: calls that failed because too many files are open.
+ * sbx_preload_files.c: how many files are open, and calls that failed because
+ * they were too many.
  *
  * Runs where sbx_preload.c runs.  The kernel keeps no count of EMFILE, and a
  * program's descriptors are closed by the time it has ended; so the calls that
@@ -21,14 +22,46 @@ extern int __open(const char *path, int flags, ...);
 extern int __open64(const char *path, int flags, ...);
 
 
+/*
+ * The kernel gives the lowest free number and bounds the highest, so the highest
+ * one is what the limit has to be; calls that are not looked at show in the
+ * next number.
+ */
 static int
-look(int rc)
+look(int rc, int fd)
 {
-    if (rc < 0 && errno == EMFILE) {
-        __atomic_add_fetch(&sbx_hook_page->files_refused, 1, __ATOMIC_RELAXED);
+    uint32_t peak;
+    sbx_page_t *page = sbx_hook_page;
+
+    if (rc >= 0) {
+        peak = sbx_hook_get(&page->files_peak);
+
+        while ((uint32_t) fd + 1 > peak
+               && !__atomic_compare_exchange_n(&page->files_peak, &peak,
+                                               (uint32_t) fd + 1, 1,
+                                               __ATOMIC_RELAXED,
+                                               __ATOMIC_RELAXED))
+        { /* peak was read again */ }
+
+    } else if (errno == EMFILE) {
+        __atomic_add_fetch(&page->files_refused, 1, __ATOMIC_RELAXED);
     }
 
     return rc;
+}
+
+
+static int
+look_fd(int fd)
+{
+    return look(fd, fd);
+}
+
+
+static int
+look_pair(int rc, const int fds[2])
+{
+    return look(rc, rc < 0 ? -1 : fds[0] > fds[1] ? fds[0] : fds[1]);
 }
 
 
@@ -52,7 +85,7 @@ open(const char *path, int flags, ...)
 
     TAKE_MODE(flags, mode);
 
-    return look(__open(path, flags, mode));
+    return look_fd(__open(path, flags, mode));
 }
 
 
@@ -63,26 +96,27 @@ open64(const char *path, int flags, ...)
 
     TAKE_MODE(flags, mode);
 
-    return look(__open64(path, flags, mode));
+    return look_fd(__open64(path, flags, mode));
 }
 
 
 SBX_HOOK_EXPORT int
 dup(int fd)
 {
-    return look((int) syscall(SYS_dup, fd));
+    return look_fd((int) syscall(SYS_dup, fd));
 }
 
 
 SBX_HOOK_EXPORT int
 pipe2(int fds[2], int flags)
 {
-    return look((int) syscall(SYS_pipe2, fds, flags));
+    return look_pair((int) syscall(SYS_pipe2, fds, flags), fds);
 }
 
 
 SBX_HOOK_EXPORT int
 socketpair(int domain, int type, int protocol, int fds[2])
 {
-    return look((int) syscall(SYS_socketpair, domain, type, protocol, fds));
+    return look_pair((int) syscall(SYS_socketpair, domain, type, protocol,
+                                   fds), fds);
 }

@@ -104,7 +104,7 @@ mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off)
             reserved -= covered(lo, lo + size);
         }
 
-        if (sbx_hook_reserve(reserved, SBX_HOOK_MMAP) != 0) {
+        if (sbx_hook_reserve(reserved, size, SBX_HOOK_MMAP) != 0) {
             return MAP_FAILED;
         }
     }
@@ -170,7 +170,7 @@ mprotect(void *addr, size_t len, int prot)
         reserved = (size_t) (hi - lo) - covered(lo, hi);
 
         if (reserved != 0
-            && sbx_hook_reserve(reserved, SBX_HOOK_MPROTECT) != 0)
+            && sbx_hook_reserve(reserved, reserved, SBX_HOOK_MPROTECT) != 0)
         {
             return -1;
         }
@@ -292,7 +292,9 @@ mremap(void *old, size_t old_len, size_t new_len, int flags, ...)
     if (had != 0 || (grow != 0 && sbx_hook_is_forked())) {
         reserved = grow;
 
-        if (reserved != 0 && sbx_hook_reserve(reserved, SBX_HOOK_MMAP) != 0) {
+        if (reserved != 0
+            && sbx_hook_reserve(reserved, new_size, SBX_HOOK_MMAP) != 0)
+        {
             return MAP_FAILED;
         }
     }

@@ -19,6 +19,10 @@
 #define RETRY_MIN_MS  1000
 #define RETRY_MAX_MS  60000
 
+#define STACK_GIVEN   (132 << 10)
+
+_Static_assert(SBX_LIMIT_COUNT <= SBX_STATS_LIMITS, "a floor for each");
+
 typedef struct {
     sbx_task_t run;
     sbx_job_t job;
@@ -39,9 +43,9 @@ static const struct {
 };
 
 
-/* "VmData:   12345 kB" in the program's output, as bytes; 0: not there. */
+/* "VmData:   12345 kB" in the program's output: 12345; 0: not there. */
 static uint64_t
-field_kb(const sbx_task_t *run, const char *name)
+field(const sbx_task_t *run, const char *name)
 {
     char *at, text[8192];
     size_t len = run->verdict.output.len;
@@ -57,12 +61,44 @@ field_kb(const sbx_task_t *run, const char *name)
 
     at = strstr(text, name);
 
-    return at == NULL ? 0 : strtoull(at + strlen(name), NULL, 10) << 10;
+    return at == NULL ? 0 : strtoull(at + strlen(name), NULL, 10);
+}
+
+
+static uint64_t
+at_least(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+
+/*
+ * Nothing is measured of memory: what an empty program has is the base, and on
+ * top of that it runs with the smallest limit there is.
+ */
+static void
+measure_floors(sbx_runtime_t *rt, const sbx_task_t *run)
+{
+    uint64_t threads = field(run, "Threads:");
+    uint64_t stack_bytes = field(run, "VmStk:") << 10;
+    const sbx_verdict_t *v = &run->verdict;
+
+    rt->floors[SBX_LIMIT_TIMEOUT] = v->wall_us / 1000;
+    rt->floors[SBX_LIMIT_CPU_TIME] = v->cpu_us / 1000;
+    rt->floors[SBX_LIMIT_THREADS] = at_least(threads > 0 ? threads - 1 : 0,
+                                             v->threads);
+    rt->floors[SBX_LIMIT_OPEN_FILES] = v->open_files;
+    rt->floors[SBX_LIMIT_ALLOCATION] = v->largest_bytes;
+
+    /* the kernel gives as much to each, so it is no sign of a need */
+    if (stack_bytes > STACK_GIVEN) {
+        rt->floors[SBX_LIMIT_STACK] = stack_bytes;
+    }
 }
 
 
 static void
-publish(sbx_runtime_t *rt, const sbx_verdict_t *v)
+publish(sbx_runtime_t *rt)
 {
     sbx_stats_runtime_t *row;
     size_t i = (size_t) (rt - sbx_super.runtimes);
@@ -78,7 +114,8 @@ publish(sbx_runtime_t *rt, const sbx_verdict_t *v)
         row->base_bytes = rt->base_bytes;
     }
 
-    row->floor_bytes = v->memory_bytes;
+    row->floor_bytes = sbx_limits[SBX_LIMIT_MEMORY].min;
+    memcpy(row->floors, rt->floors, sizeof(rt->floors));
     row->address_space = (uint32_t) rt->address_space;
 }
 
@@ -114,8 +151,9 @@ probe_done(sbx_task_t *run)
 
     if (v->status == SBX_SUCCESS) {
         rt->measured = 1;
-        rt->base_bytes = field_kb(run, rt->address_space ? "VmPeak:"
-                                                         : "VmData:");
+        rt->base_bytes = field(run, rt->address_space ? "VmPeak:"
+                                                      : "VmData:") << 10;
+        measure_floors(rt, run);
         rt->hook_base = v->memory_source == SBX_SOURCE_HOOK
                         ? (int64_t) v->memory_bytes : 0;
 
@@ -127,7 +165,7 @@ probe_done(sbx_task_t *run)
         sbx_log(SBX_LOG_INFO, 0, "runtime %s: base %llu bytes, hook base %lld",
                 rt->conf->name, (unsigned long long) rt->base_bytes,
                 (long long) rt->hook_base);
-        publish(rt, v);
+        publish(rt);
 
     } else {
         snprintf(rt->why, sizeof(rt->why), "%s: %.100s %.*s",

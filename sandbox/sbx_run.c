@@ -160,6 +160,12 @@ sbx_run_hand_over(sbx_lane_t *lane)
     sbx_task_t *run = lane->run;
     sbx_verdict_t *v = &run->verdict;
 
+    /* it came while the self-tests ran */
+    if (sbx_run_below_floor(run)) {
+        sbx_lane_kill(lane, SBX_KILL_CANCEL);
+        return -1;
+    }
+
     memcpy(v->limits, run->job->limits, sizeof(v->limits));
     lane->cpu0_ns = sbx_process_cpu_ns(lane->pid);
 
@@ -171,6 +177,7 @@ sbx_run_hand_over(sbx_lane_t *lane)
     v->queue_us = (lane->t0_ns - run->arrived_ns) / 1000;
     lane->sample_at_ns = lane->t0_ns;
     lane->others_cpu_ns = 0;
+    sbx_run_rate_start(lane);
     lane->wall_at_ns = lane->t0_ns
                        + sbx_run_limit_of(run, SBX_LIMIT_TIMEOUT) * 1000000ull;
     lane->state = SBX_LANE_RUNNING;
@@ -206,7 +213,7 @@ failed:
 static void
 deadline(sbx_timer_t *timer)
 {
-    uint64_t now;
+    uint64_t now, cpu_ns;
     sbx_lane_t *lane = timer->data;
 
     now = sbx_now_ns();
@@ -216,10 +223,17 @@ deadline(sbx_timer_t *timer)
         return;
     }
 
-    if (run_cpu_ns(lane)
+    cpu_ns = run_cpu_ns(lane);
+
+    if (cpu_ns
         >= sbx_run_limit_of(lane->run, SBX_LIMIT_CPU_TIME) * 1000000ull)
     {
         sbx_lane_kill(lane, SBX_KILL_CPU);
+        return;
+    }
+
+    if (sbx_run_is_rated(lane) && sbx_run_rate(lane, now, cpu_ns)) {
+        sbx_lane_kill(lane, SBX_KILL_CPU_PER_SECOND);
         return;
     }
 
@@ -262,6 +276,10 @@ arm_timer(sbx_lane_t *lane, uint64_t now)
 
     if (sbx_run_is_sampled(lane) && lane->sample_at_ns < at) {
         at = lane->sample_at_ns;
+    }
+
+    if (sbx_run_is_rated(lane) && sbx_run_rate_at(lane) < at) {
+        at = sbx_run_rate_at(lane);
     }
 
     lane->timer.handler = deadline;

@@ -44,13 +44,14 @@ collect(sbx_lane_t *lane, int wait_status, sbx_evidence_t *ev,
     ev->syscall_number = lane->syscall_number;
     memcpy(ev->syscall, lane->syscall, sizeof(ev->syscall));
     ev->forks_refused = lane->forks_refused;
+    ev->forking = (lane->fork_flags & SBX_FORK_FORKING) != 0;
     ev->hook_base = sbx_run_hook_base(lane);
 
     /* settings as we know them, whatever the guest wrote over them */
     ev->page = *lane->slot.page;
     ev->page.limit = ev->hook_base
                      + (int64_t) sbx_run_limit_of(run, SBX_LIMIT_MEMORY);
-    ev->page.alloc_limit = INT64_MAX;
+    ev->page.alloc_limit = sbx_run_alloc_limit(run);
 
     clock_gettime(CLOCK_REALTIME, &ts);
     ev->event_realtime_ms = (int64_t) ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
@@ -64,12 +65,30 @@ collect(sbx_lane_t *lane, int wait_status, sbx_evidence_t *ev,
     {
         ev->oom_kills = st->oom_kills + st->oom_kills_other;
         ev->oom_own = st->oom_kills > 0;
-        ev->forks_refused += st->pids_refused;
+        ev->tasks_refused = st->pids_refused;
     }
 
     if (wait_status != 0 && !lane->lost) {
         ev->disk_full = (unsigned) disk_is_full(lane) & 1;
     }
+}
+
+
+static uint32_t
+at_most(uint32_t value, uint64_t limit)
+{
+    return value < limit ? value : (uint32_t) limit;
+}
+
+
+/* A guest may have written anything there: no more than the kernel allowed. */
+static void
+fill_counted(const sbx_page_t *page, sbx_verdict_t *v)
+{
+    v->threads = at_most(page->threads_peak, v->limits[SBX_LIMIT_THREADS]);
+    v->open_files = at_most(page->files_peak,
+                            v->limits[SBX_LIMIT_OPEN_FILES]);
+    v->largest_bytes = page->largest > 0 ? (uint64_t) page->largest : 0;
 }
 
 
@@ -90,6 +109,7 @@ fill_memory(sbx_lane_t *lane, const sbx_evidence_t *ev,
     {
         v->memory_bytes = peak > 0 ? (uint64_t) peak : 0;
         v->memory_source = SBX_SOURCE_HOOK;
+        fill_counted(&ev->page, v);
 
     } else if (st->memory_peak > 0) {
         v->memory_bytes = st->memory_peak;
@@ -126,7 +146,7 @@ sbx_run_end(sbx_lane_t *lane, int wait_status, uint64_t cpu_us,
     }
 
     /* of processes that it had not waited for when their time was up */
-    if (lane->kill == SBX_KILL_CPU) {
+    if (lane->kill == SBX_KILL_CPU || lane->kill == SBX_KILL_CPU_PER_SECOND) {
         v->cpu_us += lane->others_cpu_ns / 1000;
     }
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <sys/resource.h>
 
+#include "sbx_floor.h"
 #include "sbx_state.h"
 
 #define MIB  (1024ull * 1024)
@@ -19,6 +20,7 @@
 #define CGROUP_SLACK        (32 * MIB)
 
 #define STACK_GUARD         (64 * 1024)
+#define DISK_PAGE           4096
 
 /* An operator's own runtime that could not be measured: a generous floor. */
 #define UNMEASURED_BASE     (256 * MIB)
@@ -139,6 +141,16 @@ sbx_run_hook_base(const sbx_lane_t *lane)
 }
 
 
+int64_t
+sbx_run_alloc_limit(const sbx_task_t *run)
+{
+    uint64_t value = sbx_run_limit_of(run, SBX_LIMIT_ALLOCATION);
+
+    return sbx_limit_is_none(SBX_LIMIT_ALLOCATION, value) ? INT64_MAX
+                                                          : (int64_t) value;
+}
+
+
 static void
 set_page(sbx_lane_t *lane)
 {
@@ -151,7 +163,11 @@ set_page(sbx_lane_t *lane)
     page->requested = 0;
     page->event = SBX_HOOK_NONE;
     page->refusals = 0;
-    page->alloc_limit = INT64_MAX;
+    page->alloc_limit = sbx_run_alloc_limit(run);
+    page->one_arena = run->runtime->address_space != 0;
+    page->largest = 0;
+    page->files_peak = 0;
+    page->threads_peak = page->threads;
 
     if (run->conn == NULL) {
         page->mode = SBX_HOOK_COUNT;
@@ -162,6 +178,55 @@ set_page(sbx_lane_t *lane)
     page->limit = sbx_run_hook_base(lane) + (int64_t) sbx_run_limit_of(run, SBX_LIMIT_MEMORY);
     page->mode = (run->job->flags & SBX_JOB_SOFT_MEMORY) ? SBX_HOOK_SOFT
                                                          : SBX_HOOK_KILL;
+}
+
+
+/* What the program and its files take of the disk: whole pages. */
+static uint64_t
+disk_floor(const sbx_job_t *job)
+{
+    size_t i;
+    uint64_t pages = (job->code.len + DISK_PAGE - 1) / DISK_PAGE;
+
+    for (i = 0; i < job->nfiles; i++) {
+        pages += (job->files[i].data.len + DISK_PAGE - 1) / DISK_PAGE;
+    }
+
+    return pages * DISK_PAGE;
+}
+
+
+int
+sbx_run_below_floor(sbx_task_t *run)
+{
+    int id;
+    char text[200], has[32], needs[32];
+    const uint64_t *limits = run->job->limits, *floors = run->runtime->floors;
+    uint64_t disk = disk_floor(run->job);
+
+    if (limits[SBX_LIMIT_DISK] < disk) {
+        sbx_run_refuse(run, SBX_INVALID, SBX_REASON_LIMIT,
+                       "\"disk\" of %s is too little: the program and its "
+                       "files need at least %s",
+                       sbx_limit_format(SBX_LIMIT_DISK, limits[SBX_LIMIT_DISK],
+                                        has, sizeof(has)),
+                       sbx_limit_format(SBX_LIMIT_DISK, disk, needs,
+                                        sizeof(needs)));
+        return 1;
+    }
+
+    /* the self-test is what finds them out */
+    id = run->conn == NULL ? -1 : sbx_floor_find(limits, floors, 0, 1);
+
+    if (id < 0) {
+        return 0;
+    }
+
+    sbx_run_refuse(run, SBX_INVALID, SBX_REASON_LIMIT, "%s",
+                   sbx_floor_format((sbx_limit_id_t) id, limits[id],
+                                    floors[id], run->job->language, text,
+                                    sizeof(text)));
+    return 1;
 }
 
 

@@ -9,7 +9,7 @@
  *
  * sbx_super.c start and loop, sbx_conf.c settings, sbx_conn.c conn, sbx_queue.c
  * queue, dispatch and refill, sbx_lane*.c a lane's life, sbx_run*.c hand-over,
- * limits, streams, samples and the end, sbx_zygotes.c zygotes, sbx_notify.c
+ * limits, streams, samples, CPU per second and the end, sbx_zygotes.c zygotes, sbx_notify.c
  * refused calls and early answers, sbx_probe.c self-tests.
  */
 
@@ -33,6 +33,13 @@ typedef struct sbx_task_s sbx_task_t;
 typedef struct sbx_lane_s sbx_lane_t;
 typedef struct sbx_listener_s sbx_listener_t;
 
+/* Samples of a run's CPU time: more than a second of them, see sbx_run_rate.c. */
+#define SBX_RATES  32
+
+typedef struct {
+    uint64_t at_ns, cpu_ns;
+} sbx_rate_t;
+
 typedef enum { SBX_ZYGOTE_KIND_EXEC = 0, SBX_ZYGOTE_KIND_PYTHON,
     SBX_ZYGOTE_KINDS } sbx_zygote_kind_t;
 
@@ -43,6 +50,7 @@ typedef struct {
     uint64_t base_bytes;    /* exec path: VmSize or VmData of an empty program */
     int64_t hook_base;      /* exec path: live bytes of an empty program */
     int measured;           /* the self-test passed, both bases are known */
+    uint64_t floors[SBX_LIMIT_COUNT];   /* what an empty program needed */
     unsigned retry_ms;      /* until the next self-test, after a failed one */
     sbx_timer_t timer;
     char why[256];          /* the self-test failed, "" : not yet */
@@ -119,6 +127,8 @@ struct sbx_lane_s {
 
     uint64_t t0_ns, cpu0_ns, wall_at_ns;
     uint64_t sample_at_ns, others_cpu_ns;   /* see sbx_run_sample.c */
+    sbx_rate_t rates[SBX_RATES];
+    unsigned nrates;        /* taken so far, the last SBX_RATES are kept */
     uint64_t backoff_ms;
     sbx_kill_t kill;
     size_t in_pos;
@@ -253,9 +263,13 @@ void sbx_run_end(sbx_lane_t *lane, int wait_status, uint64_t cpu_us,
     uint64_t maxrss_bytes);
 
 /* sbx_run_limits.c */
+/* 1: with these limits no program starts; the verdict says so. */
+int sbx_run_below_floor(sbx_task_t *run);
 int sbx_run_limit(sbx_lane_t *lane, sbx_err_t *err);
 /* Live bytes that the runtime itself has by then: not the program's. */
 int64_t sbx_run_hook_base(const sbx_lane_t *lane);
+/* The hook's cap on one allocation; INT64_MAX: none. */
+int64_t sbx_run_alloc_limit(const sbx_task_t *run);
 
 /* What the tree may have before the kernel, or we, end it. */
 uint64_t sbx_run_backstop(const sbx_lane_t *lane);
@@ -265,6 +279,14 @@ uint64_t sbx_run_backstop(const sbx_lane_t *lane);
 int sbx_run_is_sampled(const sbx_lane_t *lane);
 /* 1: the tree has more than the backstop.  Looks no oftener than it should. */
 int sbx_run_sample(sbx_lane_t *lane, uint64_t now);
+
+/* sbx_run_rate.c */
+int sbx_run_is_rated(const sbx_lane_t *lane);
+void sbx_run_rate_start(sbx_lane_t *lane);
+/* When the next sample is due. */
+uint64_t sbx_run_rate_at(const sbx_lane_t *lane);
+/* 1: more CPU time than a second may have.  Takes a sample when one is due. */
+int sbx_run_rate(sbx_lane_t *lane, uint64_t now, uint64_t cpu_ns);
 
 /* sbx_run_streams.c */
 int sbx_run_send(sbx_lane_t *lane);

@@ -15,12 +15,15 @@
 #define SBX_STATS_SIZE      4096
 #define SBX_STATS_MAGIC     0x53425853u     /* "SBXS" */
 #define SBX_STATS_RUNTIMES  16
+#define SBX_STATS_LIMITS    16
 
 typedef struct {
     char name[32];              /* "" : no such row */
     uint64_t base_bytes;        /* VmSize (python) or VmData (others) of an
                                    idle child; 0: not measured yet */
     uint64_t floor_bytes;       /* smallest `memory` that runs an empty program */
+    uint64_t floors[SBX_STATS_LIMITS];  /* by limit, see sbx_floor.h; 0: none,
+                                   or not known */
     uint32_t address_space;     /* 1: RLIMIT_AS is used, 0: RLIMIT_DATA */
     uint32_t zygote;            /* 1: a warmed zygote serves it now */
     uint32_t standby;           /* children ready now */
@@ -40,5 +43,7 @@ typedef struct {
     uint64_t slot_failures;
     sbx_stats_runtime_t runtimes[SBX_STATS_RUNTIMES];
 } sbx_stats_t;
+
+_Static_assert(sizeof(sbx_stats_t) <= SBX_STATS_SIZE, "one page");
 
 #endif

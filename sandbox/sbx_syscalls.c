@@ -437,6 +437,10 @@ const sbx_syscall_arg_t sbx_syscall_args[] = {
     ARG_KILL("ioctl", 1, TIOCCONS, "takes the host's console"),
 
     ARG_ALLOW("socketpair", 0, AF_UNIX, "a pipe with two directions"),
+    /* What a pair holds is the kernel's memory, which only a cgroup counts: as
+     * many pairs as there are descriptors, each of the default size. */
+    ARG_ERRNO("setsockopt", 2, SO_SNDBUF, EPERM, "kernel memory"),
+    ARG_ERRNO("setsockopt", 2, SO_SNDBUFFORCE, EPERM, "kernel memory"),
     ARG_ERRNO("setsockopt", 2, SO_ATTACH_FILTER, EPERM,
         "programs in the kernel"),
     ARG_ERRNO("setsockopt", 2, SO_ATTACH_BPF, EPERM,

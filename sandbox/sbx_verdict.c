@@ -51,7 +51,10 @@ static const char *const reasons[SBX_REASON_COUNT] = {
     [SBX_REASON_QUEUE] = "queue",
     [SBX_REASON_STOPPING] = "stopping",
     [SBX_REASON_UNPROTECTED] = "unprotected",
-    [SBX_REASON_SLOT] = "slot"
+    [SBX_REASON_SLOT] = "slot",
+    [SBX_REASON_ALLOCATION] = "allocation",
+    [SBX_REASON_CPU_PER_SECOND] = "cpu_per_second",
+    [SBX_REASON_LIMIT] = "limit"
 };
 
 static const char *const sources[SBX_SOURCE_COUNT] = {
@@ -63,16 +66,22 @@ static const char *const sources[SBX_SOURCE_COUNT] = {
     [SBX_SOURCE_KERNEL] = "kernel"
 };
 
-static const char *const violations[SBX_VIOLATION_COUNT] = {
-    [SBX_VIOLATION_NONE] = "",
-    [SBX_VIOLATION_ALLOC_LIMIT] = "ALLOC_LIMIT",
-    [SBX_VIOLATION_READ] = "READ_OUT_OF_BOUNDS",
-    [SBX_VIOLATION_WRITE] = "WRITE_OUT_OF_BOUNDS",
-    [SBX_VIOLATION_EXEC] = "EXEC_OUT_OF_BOUNDS",
-    [SBX_VIOLATION_STACK_OVERFLOW] = "STACK_OVERFLOW",
-    [SBX_VIOLATION_BUS] = "BUS_ERROR",
-    [SBX_VIOLATION_SYSCALL] = "FORBIDDEN_SYSCALL",
-    [SBX_VIOLATION_UNKNOWN] = "UNKNOWN"
+static const struct {
+    const char *name;
+    const char *class;
+} violations[SBX_VIOLATION_COUNT] = {
+    [SBX_VIOLATION_NONE] = { "", "" },
+    [SBX_VIOLATION_ALLOC_LIMIT] = { "ALLOC_LIMIT", "MEMORY_EXCEEDED" },
+    [SBX_VIOLATION_READ] = { "READ_OUT_OF_BOUNDS", "MEMORY_VIOLATION" },
+    [SBX_VIOLATION_WRITE] = { "WRITE_OUT_OF_BOUNDS", "MEMORY_VIOLATION" },
+    [SBX_VIOLATION_EXEC] = { "EXEC_OUT_OF_BOUNDS", "MEMORY_VIOLATION" },
+    [SBX_VIOLATION_STACK_OVERFLOW] = { "STACK_OVERFLOW", "MEMORY_VIOLATION" },
+    [SBX_VIOLATION_BUS] = { "BUS_ERROR", "MEMORY_VIOLATION" },
+    [SBX_VIOLATION_SYSCALL] = { "FORBIDDEN_SYSCALL", "SECCOMP_VIOLATION" },
+    [SBX_VIOLATION_UNKNOWN] = { "UNKNOWN", "MEMORY_VIOLATION" },
+    [SBX_VIOLATION_PROCESSES] = { "PROCESS_LIMIT", "PROCESS_EXHAUSTION" },
+    [SBX_VIOLATION_THREADS] = { "THREAD_LIMIT", "THREAD_EXHAUSTION" },
+    [SBX_VIOLATION_HANDLES] = { "HANDLE_LIMIT", "HANDLE_EXHAUSTION" }
 };
 
 
@@ -110,7 +119,24 @@ sbx_source_name(sbx_source_t source)
 const char *
 sbx_violation_name(sbx_violation_type_t type)
 {
-    return (unsigned) type < SBX_VIOLATION_COUNT ? violations[type] : "";
+    return (unsigned) type < SBX_VIOLATION_COUNT ? violations[type].name : "";
+}
+
+
+int
+sbx_violation_has_address(const sbx_violation_t *violation)
+{
+    return violation->address != 0
+           || (violation->source == SBX_SOURCE_HOOK
+               && violation->type >= SBX_VIOLATION_READ
+               && violation->type <= SBX_VIOLATION_BUS);
+}
+
+
+const char *
+sbx_violation_class(sbx_violation_type_t type)
+{
+    return (unsigned) type < SBX_VIOLATION_COUNT ? violations[type].class : "";
 }
 
 

@@ -42,6 +42,9 @@ typedef enum {
     SBX_REASON_STOPPING,    /* busy: the supervisor is leaving */
     SBX_REASON_UNPROTECTED, /* internal_error: a required layer is missing */
     SBX_REASON_SLOT,        /* internal_error: slot or its init failed */
+    SBX_REASON_ALLOCATION,  /* memory_exceeded: one block, see the hook */
+    SBX_REASON_CPU_PER_SECOND,  /* timeout: the share of a second */
+    SBX_REASON_LIMIT,       /* invalid: too little to start with */
     SBX_REASON_COUNT
 } sbx_reason_t;
 
@@ -65,6 +68,9 @@ typedef enum {
     SBX_VIOLATION_BUS,              /* BUS_ERROR */
     SBX_VIOLATION_SYSCALL,          /* FORBIDDEN_SYSCALL */
     SBX_VIOLATION_UNKNOWN,          /* no evidence beyond the signal */
+    SBX_VIOLATION_PROCESSES,        /* PROCESS_LIMIT */
+    SBX_VIOLATION_THREADS,          /* THREAD_LIMIT */
+    SBX_VIOLATION_HANDLES,          /* HANDLE_LIMIT */
     SBX_VIOLATION_COUNT
 } sbx_violation_type_t;
 
@@ -99,6 +105,10 @@ typedef struct {
     uint64_t memory_bytes;
     sbx_source_t memory_source;
     uint32_t processes;         /* peak, 1 for a plain run */
+    /* of the first process, by the hook; memory_source HOOK: they are known */
+    uint32_t threads;           /* peak of those beyond the first */
+    uint32_t open_files;        /* highest descriptor, and one */
+    uint64_t largest_bytes;     /* asked for at once; 0: below 64 KiB */
     char refused[SBX_REFUSED_MAX][32];  /* system calls answered by errno */
     unsigned nrefused;
 
@@ -117,6 +127,10 @@ const char *sbx_status_name(sbx_status_t status);
 const char *sbx_reason_name(sbx_reason_t reason);
 const char *sbx_source_name(sbx_source_t source);
 const char *sbx_violation_name(sbx_violation_type_t type);
+/* 0 is an address, too: the most frequent one of all. */
+int sbx_violation_has_address(const sbx_violation_t *violation);
+/* The coarser word for dashboards: "MEMORY_EXCEEDED", "HANDLE_EXHAUSTION". */
+const char *sbx_violation_class(sbx_violation_type_t type);
 
 /* Index of the status called name, or -1. */
 int sbx_status_find(sbx_str_t name);

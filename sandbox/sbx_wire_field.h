@@ -54,6 +54,9 @@ typedef enum {
     SBX_TAG_REFUSED = 79,       /* repeated */
     SBX_TAG_BASE = 80,
     SBX_TAG_CODE_BYTES = 81,
+    SBX_TAG_THREADS = 82,
+    SBX_TAG_OPEN_FILES = 83,
+    SBX_TAG_LARGEST = 84,
     SBX_TAG_VIOLATION = 96,
     SBX_TAG_V_ADDRESS = 97,
     SBX_TAG_V_REGION_LO = 98,

@@ -173,7 +173,7 @@ main::py(q("code":"print('x' + '\u00e9'*1000)","limits":{"output":1024}))
  main::with(q("limits":{"timeout":"3s","memory":"0032m"})),
  main::with(q("limits":{}))]
 --- response_body_like eval
-[(qr/"limits":\{"memory":33554432,"timeout":2500,"cpu_time":1500,"output":2048,"disk":1048576,"processes":2,"threads":8,"open_files":32,"stack":1048576,"memory_terms":\{"base":\d+,"code":1,"wanted":33554432,"factor":1.25\}\}/) x 2,
+[(qr/"limits":\{"memory":33554432,"timeout":2500,"cpu_time":1500,"output":2048,"disk":1048576,"processes":2,"threads":8,"open_files":32,"stack":1048576,"allocation":null,"cpu_per_second":null,"memory_terms":\{"base":\d+,"code":1,"wanted":33554432,"factor":1.25\}\}/) x 2,
  qr/"limits":\{"memory":33554432,"timeout":3000,"cpu_time":3000,/,
  qr/"limits":\{"memory":134217728,"timeout":5000,"cpu_time":5000,"output":1048576,"disk":16777216,"processes":1,"threads":64,"open_files":256,"stack":8388608,/]
 
@@ -374,7 +374,7 @@ POST /run
 --- error_code: 400
 --- response_headers
 Content-Type: application/json
---- response_body_like: ^\{"status":"invalid","output":"","stderr":"","exit_code":null,"signal":null,"returncode":125,"error":"[^"]*(?:\\"[^"]*)*","reason":null,"usage":\{"wall_ms":0,"cpu_ms":0,"queue_ms":0,"memory_bytes":null,"memory_source":null,"processes":0,"refused":\[\]\},"limits":\{"memory":134217728,.*"memory_terms":\{"base":null,"code":\d+,"wanted":134217728,"factor":1.25\}\},"truncated":\{"output":false,"stderr":false\},"replaced":\{"output":false,"stderr":false\},"violation":null\} *$
+--- response_body_like: ^\{"status":"invalid","output":"","stderr":"","exit_code":null,"signal":null,"returncode":125,"error":"[^"]*(?:\\"[^"]*)*","reason":null,"usage":\{"wall_ms":0,"cpu_ms":0,"queue_ms":0,"memory_bytes":null,"memory_source":null,"processes":0,"threads":null,"open_files":null,"largest_bytes":null,"refused":\[\]\},"limits":\{"memory":134217728,.*"memory_terms":\{"base":null,"code":\d+,"wanted":134217728,"factor":1.25\}\},"truncated":\{"output":false,"stderr":false\},"replaced":\{"output":false,"stderr":false\},"violation":null\} *$
 
 === TEST 25: content types of a location for any language
 --- request eval

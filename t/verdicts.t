@@ -41,7 +41,7 @@ __DATA__
 ["POST /run\n" . q({"language":"python","code":"print(1+1)\n"}),
  "POST /run\n" . q({"language":"node","code":"console.log(1+1)"})]
 --- response_body_like eval
-[qr/^\{"status":"success","output":"2\\n","stderr":"","exit_code":0,"signal":null,"returncode":0,"error":null,"reason":null,"usage":\{"wall_ms":[\d.]+,"cpu_ms":[\d.]+,"queue_ms":[\d.]+,"memory_bytes":\d+,"memory_source":"hook","processes":1,"refused":\[\]\},"limits":\{"memory":134217728,"timeout":5000,"cpu_time":5000,"output":1048576,"disk":16777216,"processes":1,"threads":64,"open_files":256,"stack":8388608,"memory_terms":\{"base":\d+,"code":11,"wanted":134217728,"factor":1.25\}\},"truncated":\{"output":false,"stderr":false\},"replaced":\{"output":false,"stderr":false\},"violation":null\} +$/,
+[qr/^\{"status":"success","output":"2\\n","stderr":"","exit_code":0,"signal":null,"returncode":0,"error":null,"reason":null,"usage":\{"wall_ms":[\d.]+,"cpu_ms":[\d.]+,"queue_ms":[\d.]+,"memory_bytes":\d+,"memory_source":"hook","processes":1,"threads":0,"open_files":\d+,"largest_bytes":\d+,"refused":\[\]\},"limits":\{"memory":134217728,"timeout":5000,"cpu_time":5000,"output":1048576,"disk":16777216,"processes":1,"threads":64,"open_files":256,"stack":8388608,"allocation":null,"cpu_per_second":null,"memory_terms":\{"base":\d+,"code":11,"wanted":134217728,"factor":1.25\}\},"truncated":\{"output":false,"stderr":false\},"replaced":\{"output":false,"stderr":false\},"violation":null\} +$/,
  qr/^\{"status":"success","output":"2\\n"/]
 
 === TEST 2: error, by exit code and by exception

@@ -30,7 +30,7 @@ check_job(const sbx_job_t *job)
     sbx_job_clear(&back);
     free(payload);
 
-    json = sbx_job_json(job, 1, &len);
+    json = sbx_job_json(job, 1, NULL, &len);
 
     if (json == NULL || sbx_json_check(json, len, why, sizeof(why)) != NULL) {
         abort();

@@ -36,7 +36,8 @@ HELLO = 'print("hello", input())\n'
 FLAGS = {'memory': '--memory', 'timeout': '--timeout', 'output': '--output',
          'cpu_time': '--cpu-time', 'disk': '--disk', 'stack': '--stack',
          'processes': '--processes', 'threads': '--threads',
-         'open_files': '--open-files'}
+         'open_files': '--open-files', 'allocation': '--allocation',
+         'cpu_per_second': '--cpu-per-second'}
 
 
 class Server:

@@ -16,18 +16,21 @@
 #define USAGE_0                                                               \
     "\"usage\":{\"wall_ms\":0,\"cpu_ms\":0,\"queue_ms\":0,"                   \
     "\"memory_bytes\":null,\"memory_source\":null,\"processes\":0,"           \
+    "\"threads\":null,\"open_files\":null,\"largest_bytes\":null,"           \
     "\"refused\":[]},"
 
 #define LIMITS_NULL                                                           \
     "\"limits\":{\"memory\":null,\"timeout\":null,\"cpu_time\":null,"         \
     "\"output\":null,\"disk\":null,\"processes\":null,\"threads\":null,"      \
-    "\"open_files\":null,\"stack\":null,\"memory_terms\":{\"base\":null,"     \
+    "\"open_files\":null,\"stack\":null,\"allocation\":null,"                 \
+    "\"cpu_per_second\":null,\"memory_terms\":{\"base\":null,"                \
     "\"code\":null,\"wanted\":null,\"factor\":null}},"
 
 #define LIMITS_DEFAULT                                                        \
     "\"limits\":{\"memory\":134217728,\"timeout\":5000,\"cpu_time\":5000,"    \
     "\"output\":1048576,\"disk\":16777216,\"processes\":1,\"threads\":64,"    \
-    "\"open_files\":256,\"stack\":8388608,\"memory_terms\":"
+    "\"open_files\":256,\"stack\":8388608,\"allocation\":null,"               \
+    "\"cpu_per_second\":null,\"memory_terms\":"
 
 #define FLAGS_0                                                               \
     "\"truncated\":{\"output\":false,\"stderr\":false},"                      \
@@ -82,6 +85,9 @@ test_success(void **state)
     v.memory_bytes = 123;
     v.memory_source = SBX_SOURCE_HOOK;
     v.processes = 1;
+    v.threads = 2;
+    v.open_files = 4;
+    v.largest_bytes = 70000;
     strcpy(v.refused[0], "socket");
     strcpy(v.refused[1], "ptrace");
     v.nrefused = 2;
@@ -94,7 +100,8 @@ test_success(void **state)
         "\"exit_code\":0,\"signal\":null,\"returncode\":0,\"error\":null,"
         "\"reason\":null,\"usage\":{\"wall_ms\":12.5,\"cpu_ms\":0.001,"
         "\"queue_ms\":3,\"memory_bytes\":123,\"memory_source\":\"hook\","
-        "\"processes\":1,\"refused\":[\"socket\",\"ptrace\"]},"
+        "\"processes\":1,\"threads\":2,\"open_files\":4,"
+        "\"largest_bytes\":70000,\"refused\":[\"socket\",\"ptrace\"]},"
         LIMITS_DEFAULT "{\"base\":14000000,\"code\":10,"
         "\"wanted\":134217728,\"factor\":1.25}}," FLAGS_0
         "\"violation\":null}");
@@ -165,6 +172,48 @@ test_violations(void **state)
         "\"allocated_region\":null,\"timestamp\":null,"
         "\"requested_bytes\":null,\"limit_bytes\":null,\"live_bytes\":null,"
         "\"source\":null,\"syscall\":\"read\",\"number\":0}}");
+}
+
+
+/*
+ * The line for logs: the answer's own object, bounded, for every type the same
+ * keys in the same order.
+ */
+static void
+test_violation_line(void **state)
+{
+    int type;
+    size_t len;
+    char *line;
+    sbx_violation_t violation;
+
+    (void) state;
+
+    memset(&violation, 0, sizeof(violation));
+    assert_null(sbx_violation_json(&violation, &len));
+
+    violation.address = violation.region_lo = violation.region_hi = UINT64_MAX;
+    violation.requested_bytes = violation.limit_bytes = UINT64_MAX;
+    violation.live_bytes = UINT64_MAX;
+    violation.timestamp_ms = 1796000000007;
+    violation.source = SBX_SOURCE_WATERMARK;
+    violation.number = INT32_MAX;
+    memset(violation.syscall, 'x', sizeof(violation.syscall) - 1);
+
+    for (type = 1; type < SBX_VIOLATION_COUNT; type++) {
+        violation.type = (sbx_violation_type_t) type;
+        line = sbx_violation_json(&violation, &len);
+
+        assert_non_null(line);
+        assert_true(len == strlen(line) && len < SBX_VIOLATION_JSON_MAX);
+        assert_null(strchr(line, '\n'));
+        assert_ptr_equal(strstr(line, "{\"violation_type\":\""), line);
+        assert_non_null(strstr(line, "\"timestamp\":\"2026-11-30T00:53:20.007Z"
+                                     "\""));
+        assert_true(sbx_violation_name(type)[0] != '\0');
+        assert_true(sbx_violation_class(type)[0] != '\0');
+        free(line);
+    }
 }
 
 
@@ -346,6 +395,7 @@ test_job(void **state)
     size_t len;
     char *json;
     sbx_job_t job;
+    uint64_t floors[SBX_LIMIT_COUNT] = { 0 };
 
     (void) state;
 
@@ -361,7 +411,7 @@ test_job(void **state)
     sbx_job_add_file(&job, SBX_STR("b"), SBX_STR("\xff"));
     sbx_job_add_case(&job, 0, SBX_STR("\xfe"));
 
-    json = sbx_job_json(&job, 0, &len);
+    json = sbx_job_json(&job, 0, NULL, &len);
     assert_string_equal(json,
         "{\"dry_run\":true,\"language\":\"python\",\"code\":\"print(1)\","
         "\"name\":\"main.py\",\"stdin\":{\"base64\":\"/g==\"},"
@@ -370,8 +420,18 @@ test_job(void **state)
         "{\"path\":\"b\",\"base64\":\"/w==\"}],"
         LIMITS_DEFAULT "{\"base\":null,\"code\":8,\"wanted\":134217728,"
         "\"factor\":1.25}},\"memory_mode\":\"soft\",\"proc\":\"on\","
-        "\"allow_missing\":[\"seccomp\",\"net\"]}");
+        "\"allow_missing\":[\"seccomp\",\"net\"],\"warnings\":[]}");
     assert_int_equal(strlen(json), len);
+    free(json);
+
+    floors[SBX_LIMIT_THREADS] = 70;
+    floors[SBX_LIMIT_TIMEOUT] = 6000;
+    json = sbx_job_json(&job, 0, floors, &len);
+    assert_non_null(strstr(json, "\"warnings\":["
+        "\"\\\"timeout\\\" of 5s is little: an empty program in python took "
+        "6s here\","
+        "\"\\\"threads\\\" of 64 is too little: python needs at least 70 to "
+        "start\"]}"));
     free(json);
     sbx_job_clear(&job);
 }
@@ -447,6 +507,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_success),
         cmocka_unit_test(test_violations),
+        cmocka_unit_test(test_violation_line),
         cmocka_unit_test(test_ours),
         cmocka_unit_test(test_encodings),
         cmocka_unit_test(test_repair),

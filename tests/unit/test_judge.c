@@ -24,7 +24,8 @@ typedef struct {
     int wait_status;
     sbx_kill_t kill;
     unsigned slot_lost, disk_full, soft, oom_own;
-    uint64_t oom_kills, forks_refused;
+    uint64_t oom_kills, forks_refused, tasks_refused;
+    int64_t alloc_limit;        /* 0: none */
     uint64_t cpu_ms;
     uint32_t event;
     int64_t requested, live;
@@ -64,6 +65,24 @@ static const row_t rows[] = {
       .status = SBX_TIMEOUT, .reason = SBX_REASON_CPU, .returncode = 143 },
     { .name = "own SIGXCPU without the time", .wait_status = SIGXCPU,
       .cpu_ms = 10, .status = SBX_SIGNALED, .returncode = 128 + SIGXCPU },
+    { .name = "cpu per second", .wait_status = SIGKILL,
+      .kill = SBX_KILL_CPU_PER_SECOND, .status = SBX_TIMEOUT,
+      .reason = SBX_REASON_CPU_PER_SECOND, .returncode = 143 },
+    { .name = "one block above its limit, room or not",
+      .wait_status = EXIT(128), .event = SBX_HOOK_MALLOC,
+      .requested = 50 * MIB + 1, .live = BASE, .alloc_limit = 50 * MIB,
+      .status = SBX_MEMORY_EXCEEDED, .reason = SBX_REASON_ALLOCATION,
+      .returncode = 128 },
+    { .name = "one block at its limit, but no room",
+      .wait_status = EXIT(128), .event = SBX_HOOK_MALLOC,
+      .requested = 50 * MIB, .live = BASE + LIMIT, .alloc_limit = 50 * MIB,
+      .status = SBX_MEMORY_EXCEEDED, .reason = SBX_REASON_HOOK,
+      .returncode = 128 },
+    { .name = "soft mode, one block, handled", .soft = 1,
+      .event = SBX_HOOK_MALLOC, .requested = 60 * MIB, .live = BASE,
+      .alloc_limit = 50 * MIB, .status = SBX_SUCCESS },
+    { .name = "a thread refused, then failed", .wait_status = EXIT(1),
+      .tasks_refused = 1, .status = SBX_PROCESS_EXCEEDED, .returncode = 153 },
     { .name = "stdout", .wait_status = SIGKILL, .kill = SBX_KILL_STDOUT,
       .status = SBX_OUTPUT_EXCEEDED, .reason = SBX_REASON_STDOUT,
       .returncode = 153 },
@@ -149,11 +168,12 @@ judge_row(const row_t *row, sbx_verdict_t *v)
     ev.oom_kills = row->oom_kills;
     ev.oom_own = row->oom_own;
     ev.forks_refused = row->forks_refused;
+    ev.tasks_refused = row->tasks_refused;
     ev.cpu_us = row->cpu_ms * 1000;
     ev.syscall_number = -1;
     ev.hook_base = BASE;
     ev.page.limit = BASE + LIMIT;
-    ev.page.alloc_limit = INT64_MAX;
+    ev.page.alloc_limit = row->alloc_limit ? row->alloc_limit : INT64_MAX;
     ev.page.event = row->event;
     ev.page.requested = row->requested;
     ev.page.live_at_event = row->live;
@@ -163,6 +183,12 @@ judge_row(const row_t *row, sbx_verdict_t *v)
     sbx_verdict_init(v);
     v->limits[SBX_LIMIT_MEMORY] = LIMIT;
     v->limits[SBX_LIMIT_CPU_TIME] = 5000;
+    v->limits[SBX_LIMIT_THREADS] = 64;
+    v->limits[SBX_LIMIT_PROCESSES] = 1;
+    v->limits[SBX_LIMIT_OPEN_FILES] = 256;
+    v->limits[SBX_LIMIT_STACK] = 8 * MIB;
+    v->limits[SBX_LIMIT_ALLOCATION] = row->alloc_limit;
+    v->limits[SBX_LIMIT_CPU_PER_SECOND] = 800;
     sbx_judge(&ev, v);
 }
 
@@ -214,12 +240,74 @@ test_violation(void **state)
 }
 
 
+/*
+ * What a limit's sentence must have: its label, its value, and what to do, which
+ * is the limit's own advice.
+ */
+static void
+test_sentences(void **state)
+{
+    size_t i;
+    char value[64];
+    sbx_verdict_t v;
+    static const struct {
+        row_t row;
+        sbx_limit_id_t id;
+        sbx_violation_type_t type;
+        const char *class;
+    } cases[] = {
+        { { .wait_status = SIGKILL, .kill = SBX_KILL_WALL },
+          SBX_LIMIT_TIMEOUT, SBX_VIOLATION_NONE, "" },
+        { { .wait_status = SIGKILL, .kill = SBX_KILL_CPU },
+          SBX_LIMIT_CPU_TIME, SBX_VIOLATION_NONE, "" },
+        { { .wait_status = SIGKILL, .kill = SBX_KILL_CPU_PER_SECOND },
+          SBX_LIMIT_CPU_PER_SECOND, SBX_VIOLATION_NONE, "" },
+        { { .wait_status = SIGKILL, .kill = SBX_KILL_STDERR },
+          SBX_LIMIT_OUTPUT, SBX_VIOLATION_NONE, "" },
+        { { .wait_status = SIGXFSZ }, SBX_LIMIT_DISK, SBX_VIOLATION_NONE, "" },
+        { { .wait_status = SIGKILL, .kill = SBX_KILL_MEMORY },
+          SBX_LIMIT_MEMORY, SBX_VIOLATION_ALLOC_LIMIT, "MEMORY_EXCEEDED" },
+        { { .wait_status = EXIT(128), .event = SBX_HOOK_MALLOC,
+            .requested = 60 * MIB, .alloc_limit = 50 * MIB },
+          SBX_LIMIT_ALLOCATION, SBX_VIOLATION_ALLOC_LIMIT, "MEMORY_EXCEEDED" },
+        { { .wait_status = EXIT(1), .files_refused = 2 },
+          SBX_LIMIT_OPEN_FILES, SBX_VIOLATION_HANDLES, "HANDLE_EXHAUSTION" },
+        { { .wait_status = EXIT(1), .tasks_refused = 1 },
+          SBX_LIMIT_THREADS, SBX_VIOLATION_THREADS, "THREAD_EXHAUSTION" },
+        { { .wait_status = EXIT(1), .forks_refused = 1 },
+          SBX_LIMIT_PROCESSES, SBX_VIOLATION_PROCESSES, "PROCESS_EXHAUSTION" },
+        { { .wait_status = SIGSEGV, .event = SBX_HOOK_STACK },
+          SBX_LIMIT_STACK, SBX_VIOLATION_STACK_OVERFLOW, "MEMORY_VIOLATION" }
+    };
+
+    (void) state;
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        judge_row(&cases[i].row, &v);
+        sbx_limit_format(cases[i].id, v.limits[cases[i].id], value,
+                         sizeof(value));
+
+        if (strstr(v.error, value) == NULL
+            || strstr(v.error, sbx_limits[cases[i].id].advice) == NULL)
+        {
+            fail_msg("%s: \"%s\" lacks %s or the advice",
+                     sbx_limits[cases[i].id].name, v.error, value);
+        }
+
+        assert_int_equal(v.violation.type, cases[i].type);
+        assert_string_equal(sbx_violation_class(v.violation.type),
+                            cases[i].class);
+    }
+}
+
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_violation)
+        cmocka_unit_test(test_violation),
+        cmocka_unit_test(test_sentences)
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

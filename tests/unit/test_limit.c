@@ -80,7 +80,18 @@ static const parse_row_t rows[] = {
     { SBX_LIMIT_THREADS, "0", 0, 0 },
     { SBX_LIMIT_OPEN_FILES, "7", REFUSED, REFUSED },
     { SBX_LIMIT_OPEN_FILES, "8", 8, 8 },
-    { SBX_LIMIT_STACK, "64k", 64 << 10, 64 << 10 }
+    { SBX_LIMIT_STACK, "128k", 128 << 10, 128 << 10 },
+    { SBX_LIMIT_STACK, "64k", REFUSED, REFUSED },
+    { SBX_LIMIT_ALLOCATION, "1m", 1 << 20, 1 << 20 },
+    { SBX_LIMIT_ALLOCATION, "1023k", REFUSED, REFUSED },
+    { SBX_LIMIT_ALLOCATION, "none", 64ULL << 30, 64ULL << 30 },
+    { SBX_LIMIT_ALLOCATION, "None", 64ULL << 30, 64ULL << 30 },
+    { SBX_LIMIT_ALLOCATION, "nonesuch", REFUSED, REFUSED },
+    { SBX_LIMIT_ALLOCATION, "non", REFUSED, REFUSED },
+    { SBX_LIMIT_ALLOCATION, "0", REFUSED, REFUSED },
+    { SBX_LIMIT_MEMORY, "none", REFUSED, REFUSED },
+    { SBX_LIMIT_CPU_PER_SECOND, "800ms", 800, 800 },
+    { SBX_LIMIT_CPU_PER_SECOND, "none", 86400000, 86400000 }
 };
 
 
@@ -149,7 +160,9 @@ test_format(void **state)
         { SBX_LIMIT_TIMEOUT, 90000, "90s" },
         { SBX_LIMIT_TIMEOUT, 86400000, "24h" },
         { SBX_LIMIT_CPU_TIME, 0, "0ms" },
-        { SBX_LIMIT_PROCESSES, 12, "12" }
+        { SBX_LIMIT_PROCESSES, 12, "12" },
+        { SBX_LIMIT_ALLOCATION, 64ULL << 30, "none" },
+        { SBX_LIMIT_ALLOCATION, 32ULL << 30, "32g" }
     };
 
     (void) state;
@@ -204,6 +217,12 @@ test_table(void **state)
         assert_true(sbx_limits[id].initial >= sbx_limits[id].min
                     || id == SBX_LIMIT_CPU_TIME);
         assert_true(sbx_limits[id].meaning[0] != '\0');
+        assert_true(sbx_limits[id].label[0] != '\0');
+
+        /* what to do names the limit */
+        assert_non_null(strstr(sbx_limits[id].advice, sbx_limits[id].name));
+        assert_int_equal(sbx_limits[id].none,
+                         sbx_limit_is_none(id, sbx_limits[id].max));
     }
 
     assert_int_equal(sbx_limit_find(str("memor")), -1);

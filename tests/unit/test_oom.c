@@ -290,7 +290,7 @@ print_job(void)
     result = 0;
 
     if (job_is_whole(&job, 20)) {
-        json = sbx_job_json(&job, 0, &len);
+        json = sbx_job_json(&job, 0, NULL, &len);
         result = json != NULL;
         free(json);
     }

@@ -485,6 +485,12 @@ sbx_job_json(const sbx_job_t *job, uint64_t base_bytes, size_t *len)
         }
     }
 
+    for (layer = sbx_checks; layer->bit != 0; layer++) {
+        if (job->allow_missing & layer->bit) {
+            sbx_json_name(&out, NULL, layer->name);
+        }
+    }
+
     sbx_json_close(&out, ']');
     sbx_json_close(&out, '}');
 

@@ -26,6 +26,62 @@ void sbx_check_cleaned(sbx_lane_t *lane);
 void sbx_check_refuse(sbx_task_t *run, uint32_t checks);
 
 
+/* sbx_check.c and sbx_check_see.c. */
+
+#define SBX_CHECK_STEPS         8       /* of 1 MiB */
+#define SBX_CHECK_DEADLINE_MS   100
+
+typedef struct sbx_check_s sbx_check_t;
+
+/* In the order of sbx_checks. */
+enum {
+    SBX_SEE_LIMIT = 0,
+    SBX_SEE_PRELOAD,
+    SBX_SEE_PROC_LIMITS,
+    SBX_SEE_GROWTH,
+    SBX_SEE_SIGNAL,
+    SBX_SEE_OOM,
+    SBX_SEE_DEADLINE
+};
+
+/* One run. */
+typedef struct {
+    const char *python, *node;
+    uint64_t memory, timeout_ms, processes;
+    unsigned checks;                    /* 1 << SBX_SEE_LIMIT | … */
+    void (*ended)(sbx_check_t *c);      /* the verdict is there */
+    int (*cleaned)(sbx_check_t *c);     /* its slot is clean; 0: calls
+                                           sbx_check_next itself, later */
+} sbx_check_phase_t;
+
+struct sbx_check_s {
+    sbx_task_t run;
+    sbx_job_t job;
+    sbx_runtime_t *runtime;
+    const sbx_check_phase_t *phase;
+    sbx_lane_t *lane;                   /* that the run is, or was, in */
+    unsigned waits_zygote:1, waits_slot:1, overdue:1, first:1;
+    unsigned steps, looks;
+    pid_t inner_pid;                    /* the run's, in its slot */
+    uint64_t size[SBX_CHECK_STEPS + 1]; /* VmSize or VmData at each step */
+    uint64_t oom_kills;                 /* of the host, before the run */
+    sbx_timer_t timer;
+    sbx_check_result_t results[SBX_CHECKS];
+};
+
+/* The phase has ended: the next, or the end of all.  May free c. */
+void sbx_check_next(sbx_check_t *c);
+
+extern const sbx_watch_t sbx_check_watch;
+void sbx_check_grown(sbx_check_t *c);
+void sbx_check_overran(sbx_check_t *c);
+int sbx_check_overran_cleaned(sbx_check_t *c);
+void sbx_check_outlived(sbx_check_t *c);
+int sbx_check_outlived_cleaned(sbx_check_t *c);
+/* Fails what the program did not come to. */
+void sbx_check_fail_rest(sbx_check_t *c);
+
+
 /* sbx_check_look.c: what the kernel says of a process. */
 
 /* A number of /proc/PID/status, in bytes for a size; 0: not there. */

@@ -1,8 +1,8 @@
 /*
  * sbx_fault.h: what a test breaks on purpose, to see a check notice it.
  *
- * Only in builds with -DSBX_FAULTS: SBX_FAULT in the supervisor's environment is
- * the name of the check (sbx_layer.c) whose layer is to be broken.
+ * Only in builds with -DSBX_FAULTS: SBX_FAULT in the supervisor's environment
+ * is the name of the check (sbx_layer.c) whose layer is to be broken.
  */
 
 #ifndef SBX_FAULT_H

@@ -24,7 +24,7 @@ typedef enum {
     SBX_LAYER_CGROUP = 1 << 11,     /* memory and pids */
     SBX_LAYER_LANDLOCK = 1 << 12,
     SBX_LAYER_NOTIFY = 1 << 13,     /* refused calls named by the kernel */
-    /* no layers: the checks of a runtime, required as these are (sbx_check.h) */
+    /* the checks of a runtime (sbx_check.h), required like the above */
     SBX_CHECK_LIMIT = 1 << 14,
     SBX_CHECK_PRELOAD = 1 << 15,
     SBX_CHECK_PROC_LIMITS = 1 << 16,

@@ -118,7 +118,7 @@ void
 sbx_queue_add(sbx_task_t *run)
 {
     uint32_t absent;
-    sbx_task_t *q = &sbx_super.queue;
+    sbx_task_t *next = &sbx_super.queue;
 
     if (run->arrived_ns == 0) {
         run->arrived_ns = sbx_now_ns();
@@ -137,10 +137,15 @@ sbx_queue_add(sbx_task_t *run)
         return;
     }
 
-    run->prev = q->prev;
-    run->next = q;
-    q->prev->next = run;
-    q->prev = run;
+    /* before those who wait until the last self-test has ended */
+    if (run->conn == NULL) {
+        next = next->next;
+    }
+
+    run->prev = next->prev;
+    run->next = next;
+    next->prev->next = run;
+    next->prev = run;
     run->queued = 1;
     sbx_super.queued++;
 

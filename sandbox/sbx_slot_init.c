@@ -279,7 +279,7 @@ answer(sbx_init_t *init)
 
     memset(&reply, 0, sizeof(reply));
     init->leaked = 0;
-    reap(init);             /* a signal came before the run's end, so before now */
+    reap(init);             /* a signal came before the end of its run */
 
     reply.op = request.op;
     reply.failed = serve(init, &request, &reply.err) < 0;

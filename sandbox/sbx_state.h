@@ -74,7 +74,7 @@ typedef struct {
 
 /* Who looks at a run from outside, and paces it through its standard input. */
 typedef struct {
-    void (*limited)(sbx_task_t *run);   /* its limits are set, its job not sent */
+    void (*limited)(sbx_task_t *run);   /* limits are set, the job not sent */
     void (*heard)(sbx_task_t *run);     /* it wrote to its standard output */
 } sbx_watch_t;
 

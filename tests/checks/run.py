@@ -40,6 +40,9 @@ FAULTS = {
 # What needs another check's layer is not asked without it.
 SKIPPED = {'check_preload': [5]}
 
+# Faults of the supervisor alone, so that the next check finds them mended.
+MENDED = ['check_limit', 'check_signal']
+
 PROGRAMS = {'python': 'print(6 * 7)', 'node': 'console.log(6 * 7)'}
 
 CONF = '''
@@ -85,11 +88,13 @@ def ok(right, what, *details):
     return right
 
 
-def environment(fault):
+def environment(fault, until=None):
     env = {'PATH': '/usr/bin:/bin:/usr/sbin:/sbin', 'HOME': '/tmp',
            'LANG': 'C.UTF-8'}
     if fault:
         env['SBX_FAULT'] = fault
+    if until:
+        env['SBX_FAULT_UNTIL'] = until
     return env
 
 
@@ -180,8 +185,8 @@ class Site:
     def spawn(self, log, *command):
         with open(os.path.join(self.prefix, log), 'w') as out:
             self.started.append(subprocess.Popen(
-                command, env=environment(self.fault), cwd='/', stdout=out,
-                stdin=subprocess.DEVNULL, stderr=out))
+                command, env=environment(self.fault, self.prefix + '/mended'),
+                cwd='/', stdout=out, stdin=subprocess.DEVNULL, stderr=out))
 
     def wait_for(self, condition):
         end = time.monotonic() + LIMIT
@@ -254,8 +259,18 @@ def test_locations(args, fault):
             ok(code == 200 and verdict['output'] == '42\n',
                '%s: %s runs where it is allowed by name' % (fault, runtime),
                code, verdict, site.logs())
+        if fault in MENDED:
+            test_mended(site, fault)
     finally:
         site.stop()
+
+
+def test_mended(site, fault):
+    """A failed check is repeated; once it passes, runs go on."""
+    open(site.prefix + '/mended', 'w').close()
+    for runtime in RUNTIMES:
+        site.wait_for(lambda: site.run('/strict', runtime)[0] == 200)
+        ok(True, '%s: %s runs again when it is mended' % (fault, runtime))
 
 
 def has_memory_cgroup(build):

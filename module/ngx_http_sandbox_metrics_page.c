@@ -40,6 +40,8 @@ static void ngx_http_sandbox_metrics_histogram(ngx_http_sandbox_text_t *text,
     size_t offset);
 static void ngx_http_sandbox_metrics_supervisor(ngx_http_sandbox_text_t *text,
     sbx_stats_t *stats);
+static void ngx_http_sandbox_metrics_checks(ngx_http_sandbox_text_t *text,
+    sbx_stats_t *stats);
 static void ngx_http_sandbox_metrics_runtimes(ngx_http_sandbox_text_t *text,
     sbx_stats_t *stats);
 static void ngx_http_sandbox_metrics_host(ngx_http_sandbox_text_t *text);
@@ -168,6 +170,7 @@ ngx_http_sandbox_metrics_handler(ngx_http_request_t *r)
     if (smcf->stats != NULL && smcf->stats->magic == SBX_STATS_MAGIC) {
         ngx_http_sandbox_metrics_supervisor(&text, smcf->stats);
         ngx_http_sandbox_metrics_runtimes(&text, smcf->stats);
+        ngx_http_sandbox_metrics_checks(&text, smcf->stats);
     }
 
     ngx_http_sandbox_metrics_host(&text);
@@ -347,6 +350,37 @@ ngx_http_sandbox_metrics_runtimes(ngx_http_sandbox_text_t *text,
                     strnlen(rt->name, sizeof(rt->name)), rt->name,
                     ngx_http_sandbox_metrics_read((u_char *) rt + g->offset,
                                                   g->size));
+            }
+        }
+    }
+}
+
+
+/* Of a built-in language, once they ran; a skipped check has no line. */
+static void
+ngx_http_sandbox_metrics_checks(ngx_http_sandbox_text_t *text,
+    sbx_stats_t *stats)
+{
+    uint64_t              state;
+    ngx_uint_t            i, k;
+    sbx_stats_runtime_t  *rt;
+
+    ngx_http_sandbox_text_add(text,
+        "# HELP sandbox_check 1 when the language passed, 0 when it failed.\n"
+        "# TYPE sandbox_check gauge\n");
+
+    for (i = 0; i < SBX_STATS_RUNTIMES; i++) {
+        rt = &stats->runtimes[i];
+
+        for (k = 0; k < SBX_CHECKS; k++) {
+            state = ngx_http_sandbox_metrics_read(&rt->checks[k].state,
+                                                  sizeof(rt->checks[k].state));
+
+            if (state == SBX_CHECK_PASSED || state == SBX_CHECK_FAILED) {
+                ngx_http_sandbox_text_add(text,
+                    "sandbox_check{language=\"%*s\",check=\"%s\"} %d\n",
+                    strnlen(rt->name, sizeof(rt->name)), rt->name,
+                    sbx_checks[k].name, state == SBX_CHECK_PASSED);
             }
         }
     }

@@ -1,8 +1,8 @@
 /*
  * sbx_cmd_check.c: deer-flow check: what protects a run on this host.
  *
- * Starts a supervisor as nginx would, lets its self-tests run, and asks a
- * program inside the sandbox what the kernel says of it.
+ * Starts a supervisor as nginx would, lets its self-tests and checks run, and
+ * asks a program inside the sandbox what the kernel says of it.
  */
 
 #include <json-c/json.h>
@@ -167,6 +167,68 @@ check_runtimes(const sbx_stats_t *stats, struct json_object *root)
 }
 
 
+/* The seven of a runtime; returns how many failed. */
+static int
+check_runtime(const sbx_stats_runtime_t *rt, struct json_object *list)
+{
+    int i, bad = 0;
+    struct json_object *o;
+    const sbx_check_result_t *r;
+    static const char *const states[] = { "not run", "OK", "FAILED",
+                                          "skipped" };
+
+    for (i = 0; i < SBX_CHECKS; i++) {
+        r = &rt->checks[i];
+        bad += r->state != SBX_CHECK_PASSED;
+
+        if (list == NULL) {
+            printf("check    %-14s %-8s %d %s: %s\n", rt->name,
+                   states[r->state], i + 1, sbx_checks[i].name, r->evidence);
+            continue;
+        }
+
+        o = json_object_new_object();
+        json_object_object_add(o, "number", json_object_new_int(i + 1));
+        json_object_object_add(o, "name",
+                               json_object_new_string(sbx_checks[i].name));
+        json_object_object_add(o, "state",
+                               json_object_new_string(states[r->state]));
+        json_object_object_add(o, "shows",
+                               json_object_new_string(sbx_checks[i].protects));
+        json_object_object_add(o, "evidence",
+                               json_object_new_string(r->evidence));
+        json_object_array_add(list, o);
+    }
+
+    return bad;
+}
+
+
+static int
+check_checks(const sbx_stats_t *stats, struct json_object *root)
+{
+    int i, bad = 0;
+    struct json_object *all = NULL, *list = NULL;
+
+    if (root != NULL) {
+        all = json_object_new_object();
+        json_object_object_add(root, "checks", all);
+    }
+
+    for (i = 0; i < SBX_STATS_RUNTIMES && stats->runtimes[i].name[0]; i++) {
+
+        if (all != NULL) {
+            list = json_object_new_array();
+            json_object_object_add(all, stats->runtimes[i].name, list);
+        }
+
+        bad += check_runtime(&stats->runtimes[i], list);
+    }
+
+    return bad;
+}
+
+
 static int
 run_program(sbx_client_t *client, sbx_verdict_t *v, char **payload,
     sbx_err_t *err)
@@ -224,6 +286,7 @@ sbx_cmd_check(int argc, char **argv)
     }
 
     conf.zygotes = 1;
+    conf.checks = 1;
     conf.log_level = SBX_LOG_WARN;
 
     if (sbx_client_start(&client, &conf, &err) < 0
@@ -237,6 +300,7 @@ sbx_cmd_check(int argc, char **argv)
     bad = check_layers(client.stats, root);
     bad += check_facts(&v, root);
     bad += check_runtimes(client.stats, root);
+    bad += check_checks(client.stats, root);
 
     if (v.status != SBX_SUCCESS) {
         fprintf(stderr, "deer-flow: the check's program: %s: %s\n",
@@ -249,8 +313,10 @@ sbx_cmd_check(int argc, char **argv)
         printf("%s\n", json_object_to_json_string_ext(root,
                            JSON_C_TO_STRING_PRETTY));
     } else {
-        printf("%s\n", bad ? "not every required layer is in force"
-                           : "every required layer is in force");
+        printf("%s\n", bad ? "not every required layer is in force, or not "
+                             "every check passed"
+                           : "every required layer is in force, every check "
+                             "passed");
     }
 
     sbx_client_close(&client);

@@ -361,6 +361,7 @@ sbx_cmd_conf(sbx_conf_t *conf, const sbx_str_t *language, sbx_err_t *err)
     conf->slots = 1;
     conf->standby = 0;
     conf->zygotes = 0;
+    conf->checks = 0;
     conf->log_level = SBX_LOG_ERR;
 
     for (i = 0; language != NULL && i < conf->nruntimes; i++) {

@@ -359,6 +359,7 @@ sbx_conf_init(sbx_conf_t *conf, const char *json, sbx_err_t *err)
     conf->queue_ms = QUEUE_MS_DEFAULT;
     conf->peer_uid = UINT32_MAX;
     conf->zygotes = 1;
+    conf->checks = 1;
     conf->log_level = SBX_LOG_NOTICE;
 
     if (add_builtin(conf, "python", "/usr/bin/python3", NULL, err) < 0

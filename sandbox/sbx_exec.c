@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "sbx_child.h"
+#include "sbx_fault.h"
 #include "sbx_page.h"
 #include "sbx_root.h"
 
@@ -148,7 +149,7 @@ make_env(const sbx_job_t *job)
     }
 
     /* the loader would complain on the program's stderr about a missing one */
-    if (access(SBX_ROOT_PRELOAD, R_OK) == 0) {
+    if (access(SBX_ROOT_PRELOAD, R_OK) == 0 && !sbx_fault("check_preload")) {
         (void) snprintf(page, sizeof(page), "%s=%d", SBX_PAGE_ENV,
                         SBX_CHILD_PAGE_FD);
         env[n++] = PRELOAD_ENV;

@@ -530,6 +530,12 @@ sbx_job_json(const sbx_job_t *job, uint64_t base_bytes,
         }
     }
 
+    for (layer = sbx_checks; layer->bit != 0; layer++) {
+        if (job->allow_missing & layer->bit) {
+            sbx_json_name(&out, NULL, layer->name);
+        }
+    }
+
     sbx_json_close(&out, ']');
     put_warnings(&out, job, floors);
     sbx_json_close(&out, '}');

@@ -10,8 +10,8 @@
 #include <sys/epoll.h>
 #include <sys/stat.h>
 
+#include "sbx_check.h"
 #include "sbx_log.h"
-#include "sbx_state.h"
 
 #define REOPEN_MIN_MS   50
 #define REOPEN_MAX_MS   5000
@@ -167,6 +167,7 @@ slot_answered(sbx_event_t *ev, uint32_t events)
     sbx_timer_clear(&lane->timer);
     lane->backoff_ms = 0;
     lane->state = SBX_LANE_FREE;
+    sbx_check_cleaned(lane);
     sbx_queue_dispatch();
 }
 

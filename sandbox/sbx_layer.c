@@ -1,5 +1,5 @@
 /*
- * sbx_layer.c: the table of layers that protect a run.
+ * sbx_layer.c: the tables of layers that protect a run, and of the checks.
  *
  * Runs in the master (sandbox_allow_missing), the supervisor and the command.
  * Its order is the one in which deer-flow check lists them.
@@ -42,13 +42,29 @@ const sbx_layer_info_t sbx_layers[] = {
     { 0, NULL, NULL }
 };
 
+const sbx_layer_info_t sbx_checks[] = {
+    { SBX_CHECK_LIMIT, "check_limit",
+      "the memory limit in force while a program runs is the intended one" },
+    { SBX_CHECK_PRELOAD, "check_preload",
+      "the preload library and the slot's page are mapped in the child" },
+    { SBX_CHECK_PROC_LIMITS, "check_proc_limits",
+      "/proc/PID/limits has the memory limit before the job is handed over" },
+    { SBX_CHECK_GROWTH, "check_growth",
+      "memory grows by what a program takes, without jumps" },
+    { SBX_CHECK_SIGNAL, "check_signal",
+      "the slot's init sees the hook's SIGUSR1 when a program takes too much" },
+    { SBX_CHECK_OOM, "check_oom",
+      "no OOM kill while a program stays within its memory" },
+    { SBX_CHECK_DEADLINE, "check_deadline",
+      "no run past its deadline, no process outside the pool" },
+    { 0, NULL, NULL }
+};
 
-uint32_t
-sbx_layer_find(sbx_str_t name)
+
+static uint32_t
+find(const sbx_layer_info_t *layer, sbx_str_t name)
 {
-    const sbx_layer_info_t *layer;
-
-    for (layer = sbx_layers; layer->bit != 0; layer++) {
+    for ( ; layer->bit != 0; layer++) {
         if (strlen(layer->name) == name.len
             && memcmp(layer->name, name.data, name.len) == 0)
         {
@@ -57,4 +73,13 @@ sbx_layer_find(sbx_str_t name)
     }
 
     return 0;
+}
+
+
+uint32_t
+sbx_layer_find(sbx_str_t name)
+{
+    uint32_t bit = find(sbx_layers, name);
+
+    return bit ? bit : find(sbx_checks, name);
 }

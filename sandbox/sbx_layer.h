@@ -23,11 +23,20 @@ typedef enum {
     SBX_LAYER_UID = 1 << 10,        /* a host uid of its own per slot */
     SBX_LAYER_CGROUP = 1 << 11,     /* memory and pids */
     SBX_LAYER_LANDLOCK = 1 << 12,
-    SBX_LAYER_NOTIFY = 1 << 13      /* refused calls named by the kernel */
+    SBX_LAYER_NOTIFY = 1 << 13,     /* refused calls named by the kernel */
+    /* the checks of a runtime (sbx_check.h), required like the above */
+    SBX_CHECK_LIMIT = 1 << 14,
+    SBX_CHECK_PRELOAD = 1 << 15,
+    SBX_CHECK_PROC_LIMITS = 1 << 16,
+    SBX_CHECK_GROWTH = 1 << 17,
+    SBX_CHECK_SIGNAL = 1 << 18,
+    SBX_CHECK_OOM = 1 << 19,
+    SBX_CHECK_DEADLINE = 1 << 20
 } sbx_layer_t;
 
-#define SBX_LAYERS_REQUIRED  0x1ffu
-#define SBX_LAYERS_ALL       0x3fffu
+#define SBX_CHECKS_ALL       0x1fc000u
+#define SBX_LAYERS_REQUIRED  (0x1ffu | SBX_CHECKS_ALL)
+#define SBX_LAYERS_ALL       (0x3fffu | SBX_CHECKS_ALL)
 
 typedef struct {
     uint32_t bit;
@@ -35,10 +44,11 @@ typedef struct {
     const char *protects;   /* one line for deer-flow check */
 } sbx_layer_info_t;
 
-/* Ends with bit 0. */
+/* Both end with bit 0; the checks' order is that of their numbers, from 1. */
 extern const sbx_layer_info_t sbx_layers[];
+extern const sbx_layer_info_t sbx_checks[];
 
-/* Bit of the layer called name, or 0. */
+/* Bit of the layer or check called name, or 0. */
 uint32_t sbx_layer_find(sbx_str_t name);
 
 #endif

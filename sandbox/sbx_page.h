@@ -29,6 +29,13 @@ typedef enum {
     SBX_HOOK_SOFT = 2       /* record, errno ENOMEM, return NULL */
 } sbx_hook_mode_t;
 
+/* What a hook built with -DSBX_FAULTS does wrong, see sbx_fault.h. */
+typedef enum {
+    SBX_PAGE_FAULT_NONE = 0,
+    SBX_PAGE_FAULT_JUMP,        /* takes 64 MiB with the program's third MiB */
+    SBX_PAGE_FAULT_MUTE         /* sends no SIGUSR1 */
+} sbx_page_fault_t;
+
 typedef enum {
     SBX_HOOK_NONE = 0,
     SBX_HOOK_MALLOC,        /* the malloc family */
@@ -59,7 +66,8 @@ typedef struct {
     int64_t alloc_limit;        /* one allocation; INT64_MAX: none */
     uint32_t one_arena;         /* exec path: malloc is not to reserve 64 MiB
                                    for each thread; address space is bounded */
-    uint8_t settings_reserved[36];
+    uint32_t fault;             /* sbx_page_fault_t, in test builds */
+    uint8_t settings_reserved[32];
 
     /* the hook's; all accessed with relaxed atomics */
     uint64_t self;              /* address the hook mapped this page at */

@@ -48,6 +48,12 @@ static int refuse(sbx_page_t *page, size_t n, int64_t live,
     sbx_hook_event_t event);
 static void end_run(sbx_page_t *page) __attribute__((noreturn));
 
+#ifdef SBX_FAULTS
+#define is_faulty(page, kind)  (sbx_hook_get(&(page)->fault) == (kind))
+#else
+#define is_faulty(page, kind)  0
+#endif
+
 
 /* Before the constructor, and for good where there is no page. */
 static sbx_page_t own_page = {
@@ -105,6 +111,24 @@ sbx_hook_attach(sbx_page_t *page)
 }
 
 
+#ifdef SBX_FAULTS
+
+static void
+take_more(void)
+{
+    static int calls;
+
+    if (++calls == 3) {
+        syscall(SYS_mmap, NULL, (size_t) 64 << 20, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+    }
+}
+
+#else
+#define take_more()
+#endif
+
+
 int
 sbx_hook_reserve(size_t n, size_t block, sbx_hook_event_t event)
 {
@@ -123,6 +147,10 @@ sbx_hook_reserve(size_t n, size_t block, sbx_hook_event_t event)
 
     if ((int64_t) block > sbx_hook_get(&page->alloc_limit)) {
         return refuse(page, block, live, event);
+    }
+
+    if (is_faulty(page, SBX_PAGE_FAULT_JUMP) && n >= 1 << 20) {
+        take_more();
     }
 
     if (post_if_room(page, (int64_t) n, &live) == 0
@@ -521,7 +549,7 @@ end_run(sbx_page_t *page)
     int32_t owner = (int32_t) sbx_hook_get(&page->owner);
     pid_t self = getpid();
 
-    if (self != 1) {
+    if (self != 1 && !is_faulty(page, SBX_PAGE_FAULT_MUTE)) {
         syscall(SYS_kill, 1, SIGUSR1);
     }
 

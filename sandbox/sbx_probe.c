@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sbx_check.h"
 #include "sbx_layer.h"
 #include "sbx_log.h"
-#include "sbx_state.h"
 
 #define PROBE_MS      20000
 #define RETRY_MIN_MS  1000
@@ -185,12 +185,29 @@ probe_done(sbx_task_t *run)
     sbx_job_clear(&probe->job);
     free(probe);
 
-    if (first && --sbx_super.probing == 0 && sbx_super.stats != NULL) {
-        sbx_super.stats->missing = sbx_super.missing;
-        sbx_super.stats->ready = 1;
+    if (rt->measured && !rt->conf->own && sbx_super.conf->checks) {
+        if (sbx_check_start(rt, first) == 0) {
+            return;
+        }
+
+        sbx_log(SBX_LOG_ALERT, 0, "no memory for the checks");
+    }
+
+    if (first) {
+        sbx_probe_ended();
     }
 
     sbx_queue_dispatch();
+}
+
+
+void
+sbx_probe_ended(void)
+{
+    if (--sbx_super.probing == 0 && sbx_super.stats != NULL) {
+        sbx_super.stats->missing = sbx_super.missing;
+        sbx_super.stats->ready = 1;
+    }
 }
 
 
@@ -237,6 +254,7 @@ probe_add(sbx_runtime_t *rt, int first)
     probe->run.runtime = rt;
     probe->run.done = probe_done;
     probe->run.no_zygote = 1;
+    probe->run.measures = 1;
     probe->first = first;
     sbx_queue_add(&probe->run);
 

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
+#include "sbx_check.h"
 #include "sbx_layer.h"
 #include "sbx_log.h"
-#include "sbx_state.h"
 
 /*
  * A child forked ahead of need must not take a processor from a run that is
@@ -73,7 +73,8 @@ absent_layers(const sbx_task_t *run)
         return 0;
     }
 
-    return sbx_super.missing & SBX_LAYERS_REQUIRED & ~run->job->allow_missing;
+    return (sbx_super.missing | run->runtime->failed) & SBX_LAYERS_REQUIRED
+           & ~run->job->allow_missing;
 }
 
 
@@ -83,6 +84,11 @@ refuse_unprotected(sbx_task_t *run, uint32_t absent)
     char names[200];
     size_t len = 0;
     const sbx_layer_info_t *l;
+
+    if (absent & SBX_CHECKS_ALL) {
+        sbx_check_refuse(run, absent & SBX_CHECKS_ALL);
+        return;
+    }
 
     names[0] = '\0';
 
@@ -112,7 +118,7 @@ void
 sbx_queue_add(sbx_task_t *run)
 {
     uint32_t absent;
-    sbx_task_t *q = &sbx_super.queue;
+    sbx_task_t *next = &sbx_super.queue;
 
     if (run->arrived_ns == 0) {
         run->arrived_ns = sbx_now_ns();
@@ -131,10 +137,15 @@ sbx_queue_add(sbx_task_t *run)
         return;
     }
 
-    run->prev = q->prev;
-    run->next = q;
-    q->prev->next = run;
-    q->prev = run;
+    /* before those who wait until the last self-test has ended */
+    if (run->conn == NULL) {
+        next = next->next;
+    }
+
+    run->prev = next->prev;
+    run->next = next;
+    next->prev->next = run;
+    next->prev = run;
     run->queued = 1;
     sbx_super.queued++;
 

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "sbx_fault.h"
 #include "sbx_log.h"
 #include "sbx_state.h"
 
@@ -173,6 +174,10 @@ sbx_run_hand_over(sbx_lane_t *lane)
         goto failed;
     }
 
+    if (run->watch != NULL) {
+        run->watch->limited(run);
+    }
+
     lane->t0_ns = sbx_now_ns();
     v->queue_us = (lane->t0_ns - run->arrived_ns) / 1000;
     lane->sample_at_ns = lane->t0_ns;
@@ -180,12 +185,17 @@ sbx_run_hand_over(sbx_lane_t *lane)
     sbx_run_rate_start(lane);
     lane->wall_at_ns = lane->t0_ns
                        + sbx_run_limit_of(run, SBX_LIMIT_TIMEOUT) * 1000000ull;
+    lane->wall_at_ns += sbx_fault("check_deadline") ? 60 * 1000000000ull : 0;
     lane->state = SBX_LANE_RUNNING;
 
     if (sbx_run_send(lane) < 0) {
         (void) sbx_fail(&err, SBX_STEP_JOB, errno, "hand-over");
         goto failed;
     }
+
+#ifdef SBX_FAULTS
+    sbx_run_limit_late(lane);
+#endif
 
     if (sbx_run_watch(lane) < 0) {
         (void) sbx_fail(&err, SBX_STEP_JOB, errno, "epoll");

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <sys/resource.h>
 
+#include "sbx_fault.h"
 #include "sbx_floor.h"
 #include "sbx_state.h"
 
@@ -26,12 +27,11 @@
 #define UNMEASURED_BASE     (256 * MIB)
 
 
-/* base + code + factor × wanted; 0: the base was never measured. */
-static uint64_t
-address_limit(const sbx_lane_t *lane, sbx_verdict_t *v)
+/* The terms of the formula, which the answer shows as well. */
+static void
+find_terms(const sbx_lane_t *lane, sbx_verdict_t *v)
 {
     const sbx_task_t *run = lane->run;
-    uint64_t wanted = sbx_run_limit_of(run, SBX_LIMIT_MEMORY);
 
     v->base_bytes = lane->kind == SBX_ZYGOTE_KIND_PYTHON
                     ? lane->vm_size : run->runtime->base_bytes;
@@ -41,15 +41,32 @@ address_limit(const sbx_lane_t *lane, sbx_verdict_t *v)
     if (v->base_bytes == 0) {
         v->base_bytes = UNMEASURED_BASE;
     }
+}
+
+
+/*
+ * base + code + factor × wanted, and the stacks.  A thread's stack is reserved
+ * whole and used in part.  So stacks come on top of the formula, or the
+ * twentieth thread of an honest program would leave its next allocation no
+ * room; what is in use behind that, the cgroup bounds, or where there is none
+ * sbx_run_sample.c.
+ */
+uint64_t
+sbx_run_address_bytes(const sbx_task_t *run)
+{
+    const sbx_verdict_t *v = &run->verdict;
+    uint64_t wanted = sbx_run_limit_of(run, SBX_LIMIT_MEMORY);
 
     return v->base_bytes + v->code_bytes
            + wanted / 1000 * v->factor_permille
-           + wanted % 1000 * v->factor_permille / 1000;
+           + wanted % 1000 * v->factor_permille / 1000
+           + sbx_run_limit_of(run, SBX_LIMIT_THREADS)
+             * (sbx_run_limit_of(run, SBX_LIMIT_STACK) + STACK_GUARD);
 }
 
 
 static int
-set_rlimits(sbx_lane_t *lane, uint64_t address_bytes)
+set_rlimits(sbx_lane_t *lane)
 {
     size_t i;
     uint64_t cpu_s, tasks;
@@ -62,18 +79,9 @@ set_rlimits(sbx_lane_t *lane, uint64_t address_bytes)
     tasks = sbx_run_limit_of(run, SBX_LIMIT_PROCESSES)
             + sbx_run_limit_of(run, SBX_LIMIT_THREADS) + 1;
 
-    /*
-     * A thread's stack is reserved whole and used in part.  So stacks come on
-     * top of the formula, or the twentieth thread of an honest program would
-     * leave its next allocation no room; what is in use behind that, the
-     * cgroup bounds, or where there is none sbx_run_sample.c.
-     */
-    address_bytes += sbx_run_limit_of(run, SBX_LIMIT_THREADS)
-                     * (sbx_run_limit_of(run, SBX_LIMIT_STACK) + STACK_GUARD);
-
     const struct { int resource; uint64_t value; } table[] = {
         { run->runtime->address_space ? RLIMIT_AS : RLIMIT_DATA,
-          address_bytes },
+          sbx_run_address_bytes(run) },
         { RLIMIT_CPU, cpu_s },
         { RLIMIT_FSIZE, sbx_run_limit_of(run, SBX_LIMIT_DISK) },
         { RLIMIT_NOFILE, sbx_run_limit_of(run, SBX_LIMIT_OPEN_FILES) },
@@ -85,7 +93,7 @@ set_rlimits(sbx_lane_t *lane, uint64_t address_bytes)
     for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 
         /* the self-test finds out what the address limit has to be */
-        if (i == 0 && run->conn == NULL) {
+        if (i == 0 && run->measures) {
             continue;
         }
 
@@ -168,8 +176,11 @@ set_page(sbx_lane_t *lane)
     page->largest = 0;
     page->files_peak = 0;
     page->threads_peak = page->threads;
+    page->fault = sbx_fault("check_growth") ? SBX_PAGE_FAULT_JUMP
+                  : sbx_fault("check_signal") ? SBX_PAGE_FAULT_MUTE
+                  : SBX_PAGE_FAULT_NONE;
 
-    if (run->conn == NULL) {
+    if (run->measures) {
         page->mode = SBX_HOOK_COUNT;
         page->limit = INT64_MAX;
         return;
@@ -233,13 +244,37 @@ sbx_run_below_floor(sbx_task_t *run)
 int
 sbx_run_limit(sbx_lane_t *lane, sbx_err_t *err)
 {
-    uint64_t address_bytes = address_limit(lane, &lane->run->verdict);
-
+    find_terms(lane, &lane->run->verdict);
     set_page(lane);
 
-    if (set_rlimits(lane, address_bytes) < 0) {
+    if (sbx_fault("check_proc_limits")) {
+        return set_cgroup(lane, err);
+    }
+
+    if (set_rlimits(lane) < 0) {
         return sbx_fail(err, SBX_STEP_RLIMITS, errno, "prlimit");
     }
 
     return set_cgroup(lane, err);
 }
+
+
+#ifdef SBX_FAULTS
+
+/* When the program may run already: what should be set by then, or stay. */
+void
+sbx_run_limit_late(sbx_lane_t *lane)
+{
+    sbx_task_t *run = lane->run;
+
+    if (sbx_fault("check_limit") && !run->measures) {
+        run->verdict.code_bytes -= 1;
+        (void) set_rlimits(lane);
+        run->verdict.code_bytes += 1;
+
+    } else if (sbx_fault("check_proc_limits")) {
+        (void) set_rlimits(lane);
+    }
+}
+
+#endif

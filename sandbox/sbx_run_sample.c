@@ -22,7 +22,7 @@
 int
 sbx_run_is_sampled(const sbx_lane_t *lane)
 {
-    return lane->slot.cgroup.memory_fd < 0 && lane->run->conn != NULL;
+    return lane->slot.cgroup.memory_fd < 0 && !lane->run->measures;
 }
 
 

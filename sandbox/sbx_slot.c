@@ -466,6 +466,8 @@ sbx_slot_ready(sbx_slot_t *slot, sbx_err_t *err)
     slot->pids_vary = reply.pids_vary != 0;
 
     if (reply.op == SBX_SLOT_RESET) {
+        slot->signals = reply.signals;
+        slot->signal_pid = reply.signal_pid;
         clear_page(slot->page);
     }
 

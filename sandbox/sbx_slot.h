@@ -43,6 +43,8 @@ typedef struct {
     uint32_t missing;       /* sbx_layer_t: what this slot could not have;
                                complete when sbx_slot_ready said 1 once */
     int pids_vary;          /* 1: the next pid could not be set to 2 */
+    uint32_t signals;       /* SIGUSR1 that its init saw from the last child */
+    pid_t signal_pid;       /* the sender, in the slot's pid namespace */
 } sbx_slot_t;
 
 typedef struct {

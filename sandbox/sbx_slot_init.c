@@ -7,7 +7,8 @@
  * requests on its control socket.  It never runs a guest's code and never reads
  * what a guest wrote.  A guest cannot reach it: it is not dumpable, and has no
  * signal handlers, so that the kernel drops whatever signals come from inside
- * (pid_namespaces(7)).
+ * (pid_namespaces(7)).  One it takes, as a note and no more: SIGUSR1, by which
+ * the preload hook says that it ended the run.
  */
 
 #include <errno.h>
@@ -59,15 +60,20 @@ static const step_t setup_steps[] = {
 static int
 take_ids(sbx_init_t *init, sbx_err_t *err)
 {
-    if (!init->request.switch_ids) {
-        return 0;
-    }
-
     /* the host's root owns files outside, even without a capability there */
-    if (setgroups(0, NULL) < 0 || setresgid(0, 0, 0) < 0
-        || setresuid(0, 0, 0) < 0)
+    if (init->request.switch_ids
+        && (setgroups(0, NULL) < 0 || setresgid(0, 0, 0) < 0
+            || setresuid(0, 0, 0) < 0))
     {
         return sbx_fail(err, SBX_STEP_SLOT, errno, "take the slot's ids");
+    }
+
+    /*
+     * kill(2) lets a guest signal whose real uid is its own; nothing else that
+     * the filter allows asks for that one alone.
+     */
+    if (setresuid(init->request.guest_uid, (uid_t) -1, (uid_t) -1) < 0) {
+        return sbx_fail(err, SBX_STEP_SLOT, errno, "take the guest's uid");
     }
 
     return 0;
@@ -232,6 +238,27 @@ serve(sbx_init_t *init, const sbx_slot_request_t *request, sbx_err_t *err)
 }
 
 
+static void
+reap(sbx_init_t *init)
+{
+    ssize_t n;
+    struct signalfd_siginfo info;
+
+    do {
+        n = read(init->signal_fd, &info, sizeof(info));
+
+        if (n == sizeof(info) && info.ssi_signo == SIGUSR1) {
+            init->signals++;
+            init->signal_pid = (int32_t) info.ssi_pid;
+        }
+    } while (n > 0 || (n < 0 && errno == EINTR));
+
+    while (waitpid(-1, NULL, WNOHANG | __WALL) > 0) {
+        /* orphans of the run; nobody asks how they ended */
+    }
+}
+
+
 /* 1: more may follow; 0: the supervisor is gone. */
 static int
 answer(sbx_init_t *init)
@@ -252,12 +279,19 @@ answer(sbx_init_t *init)
 
     memset(&reply, 0, sizeof(reply));
     init->leaked = 0;
+    reap(init);             /* a signal came before the end of its run */
 
     reply.op = request.op;
     reply.failed = serve(init, &request, &reply.err) < 0;
     reply.missing = init->missing;
     reply.pids_vary = (uint32_t) init->pids_vary;
     reply.leaked = (uint32_t) init->leaked;
+
+    if (request.op == SBX_SLOT_RESET) {
+        reply.signals = init->signals;
+        reply.signal_pid = init->signal_pid;
+        init->signals = 0;
+    }
 
     do {
         n = send(SBX_SLOT_CONTROL_FD, &reply, sizeof(reply), MSG_NOSIGNAL);
@@ -267,25 +301,10 @@ answer(sbx_init_t *init)
 }
 
 
-static void
-reap(int signal_fd)
-{
-    ssize_t n;
-    struct signalfd_siginfo info;
-
-    do {
-        n = read(signal_fd, &info, sizeof(info));
-    } while (n > 0 || (n < 0 && errno == EINTR));
-
-    while (waitpid(-1, NULL, WNOHANG | __WALL) > 0) {
-        /* orphans of the run; nobody asks how they ended */
-    }
-}
-
-
 /*
- * Everything but SIGCHLD stays unblocked with its default action: the kernel
- * drops such signals for a namespace's init; blocked ones would pile up.
+ * Everything but SIGCHLD and SIGUSR1 stays unblocked with its default action:
+ * the kernel drops such signals for a namespace's init; blocked ones would pile
+ * up.  These two do not: there is at most one of each.
  */
 static int
 open_signals(void)
@@ -299,6 +318,7 @@ open_signals(void)
 
     (void) sigemptyset(&set);
     (void) sigaddset(&set, SIGCHLD);
+    (void) sigaddset(&set, SIGUSR1);
     (void) sigprocmask(SIG_SETMASK, &set, NULL);
 
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -324,7 +344,7 @@ sbx_slot_init_main(int argc, char **argv)
     (void) close(2);
     sbx_fd_close_from(SBX_SLOT_CONTROL_FD + 1);
 
-    pfds[0].fd = open_signals();
+    pfds[0].fd = init.signal_fd = open_signals();
     pfds[1].fd = SBX_SLOT_CONTROL_FD;
     pfds[0].events = pfds[1].events = POLLIN;
 
@@ -340,7 +360,7 @@ sbx_slot_init_main(int argc, char **argv)
         }
 
         if (n > 0 && pfds[0].revents != 0) {
-            reap(pfds[0].fd);
+            reap(&init);
         }
 
         if (n > 0 && pfds[1].revents != 0 && !answer(&init)) {

@@ -16,6 +16,9 @@ typedef struct {
     int pids_vary;
     int leaked;
     int proc_covered;           /* an empty tmpfs lies over /proc */
+    int signal_fd;
+    uint32_t signals;           /* SIGUSR1: a hook says that it ended the run */
+    int32_t signal_pid;
 } sbx_init_t;
 
 /* Pivots into the bare root and mounts a /proc of the slot's own. */

@@ -40,6 +40,8 @@ typedef struct {
     uint32_t missing;       /* sbx_layer_t */
     uint32_t pids_vary;     /* 1: the next pid could not be set to 2 */
     uint32_t leaked;        /* 1: something held a tmpfs; it was detached */
+    uint32_t signals;       /* RESET: times SIGUSR1 was seen since the last */
+    int32_t signal_pid;     /* who sent the last, as the init sees it */
     sbx_err_t err;
 } sbx_slot_reply_t;
 

@@ -9,8 +9,9 @@
  *
  * sbx_super.c start and loop, sbx_conf.c settings, sbx_conn.c conn, sbx_queue.c
  * queue, dispatch and refill, sbx_lane*.c a lane's life, sbx_run*.c hand-over,
- * limits, streams, samples, CPU per second and the end, sbx_zygotes.c zygotes, sbx_notify.c
- * refused calls and early answers, sbx_probe.c self-tests.
+ * limits, streams, samples, CPU per second and the end, sbx_zygotes.c zygotes,
+ * sbx_notify.c refused calls and early answers, sbx_probe.c self-tests,
+ * sbx_check*.c checks.
  */
 
 #ifndef SBX_STATE_H
@@ -54,6 +55,8 @@ typedef struct {
     unsigned retry_ms;      /* until the next self-test, after a failed one */
     sbx_timer_t timer;
     char why[256];          /* the self-test failed, "" : not yet */
+    uint32_t failed;        /* SBX_CHECK_*: checks that it did not pass */
+    sbx_check_result_t checks[SBX_CHECKS];
 } sbx_runtime_t;
 
 struct sbx_listener_s {
@@ -78,6 +81,12 @@ typedef struct {
     sbx_timer_t timer;      /* restart, or HELLO overdue */
 } sbx_zyg_t;
 
+/* Who looks at a run from outside, and paces it through its standard input. */
+typedef struct {
+    void (*limited)(sbx_task_t *run);   /* limits are set, the job not sent */
+    void (*heard)(sbx_task_t *run);     /* it wrote to its standard output */
+} sbx_watch_t;
+
 struct sbx_task_s {
     sbx_task_t *prev, *next;    /* in one of the rings queue and finished */
     int queued, finished;
@@ -87,6 +96,8 @@ struct sbx_task_s {
     size_t index;               /* of the case */
     sbx_runtime_t *runtime;
     int no_zygote;              /* exec path */
+    int measures;               /* a self-test: finds what limits should be */
+    const sbx_watch_t *watch;   /* NULL: none */
     int forked_again;           /* its zygote failed it once */
     sbx_lane_t *lane;
     uint64_t arrived_ns;
@@ -266,6 +277,11 @@ void sbx_run_end(sbx_lane_t *lane, int wait_status, uint64_t cpu_us,
 /* 1: with these limits no program starts; the verdict says so. */
 int sbx_run_below_floor(sbx_task_t *run);
 int sbx_run_limit(sbx_lane_t *lane, sbx_err_t *err);
+/* The memory limit that the kernel is to enforce on the run's processes. */
+uint64_t sbx_run_address_bytes(const sbx_task_t *run);
+#ifdef SBX_FAULTS
+void sbx_run_limit_late(sbx_lane_t *lane);
+#endif
 /* Live bytes that the runtime itself has by then: not the program's. */
 int64_t sbx_run_hook_base(const sbx_lane_t *lane);
 /* The hook's cap on one allocation; INT64_MAX: none. */
@@ -311,5 +327,7 @@ void sbx_notify_handler(sbx_event_t *ev, uint32_t events);
 
 /* sbx_probe.c */
 void sbx_probe_start(void);
+/* One of those that all other runs wait for has ended. */
+void sbx_probe_ended(void);
 
 #endif

@@ -12,10 +12,23 @@
 
 #include <stdint.h>
 
-#define SBX_STATS_SIZE      4096
+#define SBX_STATS_SIZE      16384
 #define SBX_STATS_MAGIC     0x53425853u     /* "SBXS" */
 #define SBX_STATS_RUNTIMES  16
 #define SBX_STATS_LIMITS    16
+#define SBX_CHECKS          7
+
+typedef enum {
+    SBX_CHECK_NOT_RUN = 0,      /* an operator's own runtime, or not yet */
+    SBX_CHECK_PASSED,
+    SBX_CHECK_FAILED,
+    SBX_CHECK_SKIPPED           /* needs one that failed */
+} sbx_check_state_t;
+
+typedef struct {
+    uint32_t state;             /* sbx_check_state_t */
+    char evidence[124];         /* what the kernel said */
+} sbx_check_result_t;
 
 typedef struct {
     char name[32];              /* "" : no such row */
@@ -28,6 +41,7 @@ typedef struct {
     uint32_t zygote;            /* 1: a warmed zygote serves it now */
     uint32_t standby;           /* children ready now */
     uint32_t restarts;          /* of its zygote */
+    sbx_check_result_t checks[SBX_CHECKS];      /* in the order of sbx_checks */
 } sbx_stats_runtime_t;
 
 typedef struct {
@@ -44,6 +58,6 @@ typedef struct {
     sbx_stats_runtime_t runtimes[SBX_STATS_RUNTIMES];
 } sbx_stats_t;
 
-_Static_assert(sizeof(sbx_stats_t) <= SBX_STATS_SIZE, "one page");
+_Static_assert(sizeof(sbx_stats_t) <= SBX_STATS_SIZE, "the page has room");
 
 #endif

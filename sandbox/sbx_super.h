@@ -29,6 +29,7 @@ typedef struct {
     uint32_t peer_uid;      /* workers' uid: others but root are refused;
                                UINT32_MAX: only our own */
     int zygotes;            /* 0: exec path only (deer-flow run) */
+    int checks;             /* 0: none at start (deer-flow run) */
     char self[256];         /* this binary, for inits and zygotes */
     char preload[256];      /* libsbx_preload.so */
     char python_zygote[256];    /* deer-flow-python, "" : none */

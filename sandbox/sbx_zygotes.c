@@ -19,11 +19,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sbx_check.h"
+#include "sbx_fault.h"
 #include "sbx_fdmsg.h"
 #include "sbx_layer.h"
 #include "sbx_log.h"
 #include "sbx_mount.h"
-#include "sbx_state.h"
 
 #define HELLO_MS        60000
 #define BACKOFF_MIN_MS  50
@@ -166,6 +167,7 @@ zygote_ended(sbx_event_t *ev, uint32_t events)
     publish(z);
     restart_later(z);
     fail_pending_forks(z);
+    sbx_check_zygote(z->kind);
     sbx_queue_dispatch();
 }
 
@@ -236,6 +238,7 @@ hello(sbx_zyg_t *z, const sbx_zmsg_t *msg, int fd)
     z->ready = 1;
     z->vm_size = msg->vm_size;
     publish(z);
+    sbx_check_zygote(z->kind);
     sbx_queue_dispatch();
 }
 
@@ -404,7 +407,7 @@ exec_zygote(sbx_zyg_t *z, int *fds)
     }
 
     snprintf(preload, sizeof(preload), "LD_PRELOAD=%s",
-             sbx_super.conf->preload);
+             sbx_fault("check_preload") ? "" : sbx_super.conf->preload);
     snprintf(hook, sizeof(hook), SBX_PAGE_ENV "=%d", HOOK_FD);
 
     if (f != NULL) {

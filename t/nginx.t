@@ -223,7 +223,7 @@ qr/st=success lang=python wall=\d+\.\d{3} cpu=\d+\.\d{3} queue=\d+\.\d{3} mem=\d
 --- error_code eval
 ["200", "200", "405"]
 --- response_body_like eval
-[qr/"exit_code":137/, qr/sandbox_exit_code\{code="137"\} 1\n/, qr/./]
+[qr/"exit_code":137/, qr/sandbox_exit_code\{code="137"\} 1\n(?s:.*)sandbox_check\{language="python",check="check_deadline"\} 1\n/, qr/./]
 
 === TEST 17: no queue, one slot: who comes first while it starts is served
 --- http_config

@@ -9,8 +9,8 @@
 T          ?=
 tst        := $(bld)/tests
 
-CI_SUITES   = unit hook zygote isolation t lifecycle http hostile fidelity \
-              page docs fuzz qemu
+CI_SUITES   = unit hook zygote isolation checks t lifecycle http hostile \
+              fidelity page docs fuzz qemu
 LONG_SUITES = lifecycle-user asan fuzz-long
 
 .PHONY: test test-long $(CI_SUITES) $(LONG_SUITES) bench test-programs
@@ -91,6 +91,17 @@ zygote: $(zygote_progs)
 
 isolation: $(slot_prog)
 	@sh tests/isolation/run.sh $(slot_prog)
+
+# Everything that is part of a run, built once more so that each layer that a
+# check looks at can be broken.
+faulty     := $(tst)/faulty
+
+checks: all
+	+@CPPFLAGS=-DSBX_FAULTS $(MAKE) --no-print-directory BUILD=$(faulty) \
+	    SANITIZE= $(faulty)/deer-flow $(faulty)/deer-flow-python \
+	    $(faulty)/libsbx_preload.so
+	@$(PYTHON) -B tests/checks/run.py --build $(bld) --faulty $(faulty) \
+	    --nginx $(NGINX) $(T)
 
 fuzzers    := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 fuzz_cc     = clang $(CPPFLAGS) -g -O1 -std=gnu11 -Wall -Wextra -Werror \

@@ -295,6 +295,44 @@ test_many(sbx_slot_t *slot)
 
 
 static void
+signal_init(void)
+{
+    printf("pid=%d sent=%d\n", getpid(),
+           kill(1, SIGUSR1) == 0 && kill(1, SIGUSR2) == 0
+           && kill(1, SIGTERM) == 0);
+}
+
+
+static void
+signal_init_otherwise(void)
+{
+    (void) kill(1, SIGUSR2);
+    (void) kill(1, SIGHUP);
+}
+
+
+/* The hook's SIGUSR1: a note for the supervisor, of the last run only. */
+static void
+test_signal(sbx_slot_t *slot)
+{
+    int pid = 0, sent = 0, clean;
+    outcome_t out;
+
+    run_in(slot, signal_init, &out);
+    (void) sscanf(out.text, "pid=%d sent=%d", &pid, &sent);
+    clean = reset_slot(slot, 1 << 20, 0);
+
+    ok(sent && clean && slot->signals == 1 && slot->signal_pid == pid,
+       "the init takes SIGUSR1 as a note: %u from pid %d, the run is %d",
+       slot->signals, slot->signal_pid, pid);
+
+    run_in(slot, signal_init_otherwise, &out);
+    ok(reset_slot(slot, 1 << 20, 0) && slot->signals == 0,
+       "and of another run none");
+}
+
+
+static void
 test_loss(sbx_slot_t *slots)
 {
     int go_fd, out_fd, status = 0;
@@ -328,5 +366,6 @@ test_reset(sbx_slot_t *slots)
     test_sizes(&slots[0]);
     test_proc(&slots[0]);
     test_many(&slots[0]);
+    test_signal(&slots[0]);
     test_loss(slots);
 }

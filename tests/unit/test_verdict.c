@@ -116,6 +116,13 @@ test_layers(void **state)
         all |= layer->bit;
     }
 
+    for (layer = sbx_checks; layer->bit != 0; layer++) {
+        assert_int_equal(sbx_layer_find(str(layer->name)), layer->bit);
+        assert_int_equal(all & layer->bit, 0);
+        assert_int_equal(SBX_CHECKS_ALL & layer->bit, layer->bit);
+        all |= layer->bit;
+    }
+
     assert_int_equal(all, SBX_LAYERS_ALL);
     assert_int_equal(sbx_layer_find(str("secc")), 0);
 }

@@ -354,7 +354,7 @@ test_job_values(void **state)
         { "factor of 8 bytes", SBX_TAG_FACTOR, "\xe8\3\0\0\0\0\0", 8 },
         { "unknown flag", SBX_TAG_FLAGS, U32(8, 0, 0, 0) },
         { "flag of high bit", SBX_TAG_FLAGS, U32(0, 0, 0, '\x80') },
-        { "unknown layer", SBX_TAG_ALLOW_MISSING, U32(0, 0, 1, 0) },
+        { "unknown layer", SBX_TAG_ALLOW_MISSING, U32(0, 0, '\x20', 0) },
         { "name empty", SBX_TAG_NAME, "", 0 },
         { "name with slash", SBX_TAG_NAME, "a/b", 3 },
         { "name ..", SBX_TAG_NAME, "..", 2 },

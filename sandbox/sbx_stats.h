@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#define SBX_STATS_SIZE      16384
+#define SBX_STATS_SIZE      20480
 #define SBX_STATS_MAGIC     0x53425853u     /* "SBXS" */
 #define SBX_STATS_RUNTIMES  16
 #define SBX_STATS_LIMITS    16

@@ -10,8 +10,8 @@ T          ?=
 tst        := $(bld)/tests
 
 CI_SUITES   = unit hook zygote isolation checks t lifecycle http hostile \
-              fidelity page docs fuzz qemu
-LONG_SUITES = lifecycle-user asan fuzz-long
+              fidelity verdicts accuracy page docs fuzz qemu
+LONG_SUITES = lifecycle-user asan fuzz-long verdicts-long
 
 .PHONY: test test-long $(CI_SUITES) $(LONG_SUITES) bench test-programs
 test: deps-test
@@ -52,6 +52,11 @@ fault_objs := $(core_srcs:sandbox/%.c=$(tst)/faults/%.o)
 $(tst)/faults/%.o: sandbox/%.c
 	@mkdir -p $(@D)
 	$(tst_cc) -DSBX_FAULTS -c -o $@ $<
+
+# … and this one can leave out a wall: tests/verdicts
+$(tst)/verdicts/deer-flow: $(fault_objs) $(tst)/faults/sbx_main.o
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) $(san) -o $@ $^ -lseccomp -ljson-c
 
 # else make takes them for intermediate files and deletes them
 .SECONDARY: $(fault_objs) $(lua_objs)
@@ -170,6 +175,23 @@ fidelity: all
 hostile: all
 	@$(served) $(PYTHON) -B tests/hostile/run.py \
 	    --url http://127.0.0.1:19480/run $(T)
+
+# Each labelled program once for each combination of layers.
+verdicts    = $(PYTHON) -B tests/verdicts/run.py --build $(bld) \
+              --nginx $(NGINX) --cc $(CC)
+
+verdicts: all $(tst)/verdicts/deer-flow
+	@$(verdicts) $(T)
+
+# N shuffled samples of them; SEED= repeats an order.
+N          ?= 5000
+
+accuracy: all
+	@$(verdicts) --accuracy $(N) $(SEED:%=--seed %) $(T)
+
+# One for each rule of the verdict engine, 1,000 times.
+verdicts-long: all
+	@$(verdicts) --repeat 1000 $(T)
 
 page: all
 	@$(served) $(PYTHON) -B tests/page/run.py \

@@ -1,0 +1,11 @@
+# expect: seccomp_violation
+# says: forbidden system call: add_key \(248\)
+# violation: FORBIDDEN_SYSCALL
+# output: 
+# weight: 4
+# a call that no honest program makes
+
+import ctypes
+
+ctypes.CDLL(None).syscall(248, 0, 0, 0, 0, 0)
+print("went on")

@@ -1,0 +1,11 @@
+# expect: seccomp_violation
+# says: forbidden system call: init_module \(175\)
+# violation: FORBIDDEN_SYSCALL
+# output: 
+# weight: 4
+# a call that no honest program makes
+
+import ctypes
+
+ctypes.CDLL(None).syscall(175, 0, 0, 0, 0, 0)
+print("went on")

@@ -1,0 +1,10 @@
+# expect: success
+# output: no\n
+# ids are not its choice
+
+import os
+
+try:
+    os.setuid(12)
+except PermissionError:
+    print("no")

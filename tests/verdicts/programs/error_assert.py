@@ -1,0 +1,5 @@
+# expect: error exit=1
+# stderr: AssertionError
+# a failed check
+
+assert 1 > 2

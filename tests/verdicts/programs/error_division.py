@@ -1,0 +1,5 @@
+# expect: error exit=1
+# stderr: ZeroDivisionError
+# an exception
+
+1 / 0

@@ -1,0 +1,6 @@
+# expect: error exit=1
+# stderr: EOFError
+# case: 37
+# no input: the exception is in standard error
+
+input()

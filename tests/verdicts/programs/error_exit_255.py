@@ -1,0 +1,5 @@
+# expect: error exit=255
+# the largest
+
+import os
+os._exit(-1)

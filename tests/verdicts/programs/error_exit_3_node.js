@@ -1,0 +1,4 @@
+// expect: error exit=3
+// an exit code
+
+process.exit(3)

@@ -1,0 +1,6 @@
+# expect: error exit=1
+# stderr: over
+# SystemExit with a text
+
+import sys
+sys.exit("over")

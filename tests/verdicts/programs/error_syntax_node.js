@@ -1,0 +1,5 @@
+// expect: error exit=1
+// stderr: SyntaxError
+// no program
+
+console.log(

@@ -1,0 +1,8 @@
+# expect: memory_violation signal=SIGSEGV
+# weight: 10
+# the signal alone, from itself
+
+import os
+import signal
+
+os.kill(os.getpid(), signal.SIGSEGV)

@@ -1,0 +1,8 @@
+# expect: memory_violation signal=SIGSEGV
+# violation: WRITE_OUT_OF_BOUNDS
+# weight: 10
+# writes a low address
+
+import ctypes
+
+ctypes.memset(16, 1, 1)

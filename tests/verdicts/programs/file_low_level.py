@@ -1,0 +1,9 @@
+# expect: file_exceeded exit=1
+# without hook: error exit=1
+# limits: {"open_files": 64}
+# descriptors, not files
+
+import os
+
+while True:
+    os.open("/dev/null", os.O_RDONLY)

@@ -1,0 +1,5 @@
+# expect: error exit=139
+# a code that looks like another end: codes are no evidence
+
+import os
+os._exit(139)

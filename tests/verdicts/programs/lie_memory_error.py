@@ -1,0 +1,5 @@
+# expect: error exit=1
+# stderr: MemoryError
+# raises it without a reason
+
+raise MemoryError

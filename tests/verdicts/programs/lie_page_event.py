@@ -1,0 +1,23 @@
+# expect: memory_exceeded hook
+# without hook: error exit=1
+# a refusal that it forges is against itself
+
+import ctypes
+import struct
+
+
+def page():
+    """Where the hook's page is."""
+    for line in open("/proc/self/maps"):
+        if "sbx-page" in line:
+            return int(line.split("-")[0], 16)
+    raise SystemExit("no page")
+
+
+def poke(offset, kind, value):
+    data = struct.pack(kind, value)
+    ctypes.memmove(page() + offset, data, len(data))
+
+
+poke(96, "q", 1 << 40)
+poke(76, "I", 1)

@@ -1,0 +1,22 @@
+# expect: success
+# without hook: error exit=1
+# an event that does not exist
+
+import ctypes
+import struct
+
+
+def page():
+    """Where the hook's page is."""
+    for line in open("/proc/self/maps"):
+        if "sbx-page" in line:
+            return int(line.split("-")[0], 16)
+    raise SystemExit("no page")
+
+
+def poke(offset, kind, value):
+    data = struct.pack(kind, value)
+    ctypes.memmove(page() + offset, data, len(data))
+
+
+poke(76, "I", 99)

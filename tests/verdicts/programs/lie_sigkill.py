@@ -1,0 +1,6 @@
+# expect: signaled signal=SIGKILL
+# row: 15
+# kills itself as the kernel would
+
+import os
+os.kill(os.getpid(), 9)

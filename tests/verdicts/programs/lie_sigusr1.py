@@ -1,0 +1,7 @@
+# expect: signaled signal=SIGUSR1
+# the hook's signal, from itself
+
+import os
+import signal
+
+os.kill(os.getpid(), signal.SIGUSR1)

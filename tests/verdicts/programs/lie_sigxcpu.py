@@ -1,0 +1,7 @@
+# expect: signaled signal=SIGXCPU
+# the kernel's signal for CPU time, from itself
+
+import os
+import signal
+
+os.kill(os.getpid(), signal.SIGXCPU)

@@ -1,0 +1,8 @@
+# expect: error exit=1
+# stderr: MemoryError
+# prints what a full memory looks like
+
+import sys
+
+sys.stderr.write("Traceback (most recent call last):\nMemoryError\n")
+sys.exit(1)

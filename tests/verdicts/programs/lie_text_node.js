@@ -1,0 +1,6 @@
+// expect: error exit=134
+// prints what V8 prints at the end of its heap, and its code
+
+console.error('FATAL ERROR: Reached heap limit Allocation failed - ' +
+              'JavaScript heap out of memory');
+process.exit(134);

@@ -1,0 +1,8 @@
+# expect: memory_exceeded hook
+# without hook: success
+# limits: {"memory": "64m", "threads": 0}
+# at the very end
+
+import atexit
+
+atexit.register(lambda: bytearray(1 << 30))

@@ -1,0 +1,8 @@
+// expect: memory_exceeded hook
+// row: 10
+// without hook: memory_exceeded | error | signaled
+// limits: {"memory": "128m"}
+// weight: 3
+// one buffer
+
+Buffer.alloc(1e9);

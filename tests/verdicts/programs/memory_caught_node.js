@@ -1,0 +1,12 @@
+// expect: memory_exceeded hook
+// without hook: memory_exceeded | error | signaled | success
+// limits: {"memory": "64m"}
+// output: 
+// weight: 3
+// an allocation that would be caught
+
+try {
+    new ArrayBuffer(1 << 30);
+} catch (e) {
+    console.log('caught');
+}

@@ -1,0 +1,11 @@
+# expect: memory_exceeded hook
+# without hook: success
+# limits: {"memory": "64m", "threads": 0}
+# a clean exit in finally
+
+import os
+
+try:
+    x = bytearray(1 << 30)
+finally:
+    os._exit(0)

@@ -1,0 +1,6 @@
+# expect: memory_exceeded hook
+# without hook: error exit=1
+# limits: {"memory": "64m", "threads": 0}
+# joins
+
+"".join(["y" * (1 << 20)] * 100)

@@ -1,0 +1,6 @@
+# expect: memory_exceeded hook
+# without hook: error exit=1
+# limits: {"memory": "64m", "threads": 0}
+# one list
+
+a = [0] * (20 << 20)

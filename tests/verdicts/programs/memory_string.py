@@ -1,0 +1,8 @@
+# expect: memory_exceeded hook
+# without hook: error exit=1
+# limits: {"memory": "64m", "threads": 0}
+# doubles a string
+
+s = "x"
+while True:
+    s += s

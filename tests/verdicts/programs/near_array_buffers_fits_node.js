@@ -1,0 +1,9 @@
+// expect: success
+// limits: {"memory": "100m"}
+// weight: 3
+// 0.9 of its limit
+
+const a = [];
+for (let i = 0; i < 90; i++) {
+    a.push(new ArrayBuffer(1 << 20));
+}

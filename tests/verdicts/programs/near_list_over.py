@@ -1,0 +1,6 @@
+# expect: memory_exceeded hook
+# without hook: error exit=1
+# limits: {"memory": "100m", "threads": 0}
+# 1.5 times its limit
+
+x = [None] * (150 << 17)

@@ -1,0 +1,8 @@
+# expect: success
+# limits: {"memory": "100m"}
+# 0.9 of its limit
+
+n = (90 << 20) // 40
+x = [None] * n
+for i in range(n):
+    x[i] = float(i)

@@ -1,0 +1,6 @@
+# expect: success
+# limits: {"output": 1024}
+# exactly the limit
+
+import sys
+sys.stdout.write("y" * 1024)

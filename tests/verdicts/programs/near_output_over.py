@@ -1,0 +1,6 @@
+# expect: output_exceeded stdout
+# limits: {"output": 1024}
+# one byte more
+
+import sys
+sys.stdout.write("y" * 1025)

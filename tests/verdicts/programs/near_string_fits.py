@@ -1,0 +1,5 @@
+# expect: success
+# limits: {"memory": "100m"}
+# 0.9 of its limit
+
+x = "x" * (90 << 20)

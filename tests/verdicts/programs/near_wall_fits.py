@@ -1,0 +1,7 @@
+# expect: success
+# limits: {"timeout": 5000}
+# weight: 4
+# far below its time
+
+import time
+time.sleep(0.05)

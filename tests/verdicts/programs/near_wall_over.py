@@ -1,0 +1,7 @@
+# expect: timeout wall
+# limits: {"timeout": 200}
+# weight: 4
+# 1.5 times its time
+
+import time
+time.sleep(0.3)

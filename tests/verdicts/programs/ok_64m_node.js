@@ -1,0 +1,7 @@
+// expect: success
+// output: 1\n
+// limits: {"memory": "64m"}
+// case: 18
+// resident, not virtual, memory is limited
+
+console.log(1)

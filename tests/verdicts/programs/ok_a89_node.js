@@ -1,0 +1,7 @@
+// expect: success
+// output: ok\n
+// limits: {"memory": "128m"}
+// case: A89
+// the wrapper alone must not break it
+
+console.log('ok');

@@ -1,0 +1,9 @@
+# expect: success
+# output: rang\n
+# an own timer
+
+import signal
+
+signal.signal(signal.SIGALRM, lambda *a: print("rang"))
+signal.setitimer(signal.ITIMER_REAL, 0.02)
+signal.pause()

@@ -1,0 +1,10 @@
+# expect: success
+# output: b c\n
+# args: ["b"]
+# env: {"C": "c"}
+# arguments and environment
+
+import os
+import sys
+
+print(sys.argv[1], os.environ["C"])

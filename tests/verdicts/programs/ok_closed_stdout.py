@@ -1,0 +1,7 @@
+# expect: success
+# output:
+# closes what it could print to
+
+import os
+os.close(1)
+os._exit(0)

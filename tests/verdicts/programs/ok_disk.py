@@ -1,0 +1,10 @@
+# expect: success
+# output: 900000\n
+# limits: {"disk": "1m"}
+# 0.9 of the disk
+
+import os
+
+with open("a", "wb") as f:
+    f.write(b"x" * 900000)
+print(os.path.getsize("a"))

@@ -1,0 +1,5 @@
+# expect: success exit=0
+# output:
+# says nothing
+
+pass

@@ -1,0 +1,6 @@
+// expect: success exit=0
+// output: 
+// case: 21
+// defines a function, prints nothing: an empty string, not null
+
+function f() {}

@@ -1,0 +1,7 @@
+# expect: success
+# limits: {"memory": "64m"}
+# many times its memory, never at once
+
+for _ in range(40):
+    x = bytearray(16 << 20)
+    del x

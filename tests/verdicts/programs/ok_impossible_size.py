@@ -1,0 +1,10 @@
+# expect: success
+# output: caught\n
+# no allocator has this much: its own answer is right
+
+import sys
+
+try:
+    bytearray(sys.maxsize)
+except (MemoryError, OverflowError):
+    print("caught")

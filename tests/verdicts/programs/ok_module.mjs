@@ -1,0 +1,7 @@
+// expect: success
+// output: 3\n
+// name: main.mjs
+// an ES module
+
+import { readFileSync } from 'fs';
+console.log(typeof readFileSync === 'function' ? 3 : 0);

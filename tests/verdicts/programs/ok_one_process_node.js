@@ -1,0 +1,7 @@
+// expect: success
+// output: 2\n
+// limits: {"processes": 1}
+// case: 17
+// threads of the runtime are no processes
+
+console.log(2)

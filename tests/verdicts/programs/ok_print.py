@@ -1,0 +1,6 @@
+# expect: success exit=0
+# row: 17
+# output: 2\n
+# the least there is
+
+print(1 + 1)

@@ -1,0 +1,5 @@
+// expect: success
+// output: late\n
+// what is awaited is printed
+
+setTimeout(() => console.log('late'), 20);

@@ -1,0 +1,5 @@
+# expect: success
+# bytes that are no UTF-8
+
+import os
+os.write(1, b"\xff\xfe")

@@ -1,0 +1,6 @@
+# expect: success
+# limits: {"timeout": 10000}
+# sleeps a hundredth of its time
+
+import time
+time.sleep(0.1)

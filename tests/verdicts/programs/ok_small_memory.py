@@ -1,0 +1,7 @@
+# expect: success
+# output: 1\n
+# limits: {"memory": "8m"}
+# case: 10
+# the limit excludes the interpreter
+
+print(1)

@@ -1,0 +1,7 @@
+// expect: success
+// output: 42\n
+// limits: {"processes": 8}
+// a second node where processes are allowed
+
+const { spawnSync } = require('child_process');
+process.stdout.write(spawnSync(process.execPath, ['-p', '6*7']).stdout);

@@ -1,0 +1,7 @@
+# expect: success
+# output: 
+# stderr: ^Error: no$
+# text on standard error is no failure
+
+import sys
+sys.stderr.write("Error: no")

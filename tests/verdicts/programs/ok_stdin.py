@@ -1,0 +1,6 @@
+# expect: success
+# output: 6\n
+# stdin: 1 2 3\n
+# reads what it is given
+
+print(sum(map(int, input().split())))

@@ -1,0 +1,8 @@
+// expect: success
+// output: 6\n
+// stdin: 1 2 3\n
+// case: 20
+// reads descriptor 0 with the filter on
+
+const text = require('fs').readFileSync(0, 'utf8');
+console.log(text.split(' ').reduce((a, b) => a + Number(b), 0));

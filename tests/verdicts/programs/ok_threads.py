@@ -1,0 +1,13 @@
+# expect: success
+# output: 8\n
+# honest threads
+
+import threading
+
+done = []
+threads = [threading.Thread(target=done.append, args=(i,)) for i in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(len(done))

@@ -1,0 +1,8 @@
+# expect: output_exceeded stdout
+# limits: {"output": 65536}
+# case: 34
+# one write
+
+import os
+
+os.write(1, b"x" * (1 << 20))

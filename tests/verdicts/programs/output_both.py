@@ -1,0 +1,8 @@
+# expect: success
+# limits: {"output": 2000}
+# each stream has its own limit
+
+import sys
+
+sys.stdout.write("o" * 2000)
+sys.stderr.write("e" * 2000)

@@ -1,0 +1,8 @@
+# expect: output_exceeded stdout
+# limits: {"output": 1024}
+# too much, and a clean exit
+
+import os
+
+os.write(1, b"x" * 5000)
+os._exit(0)

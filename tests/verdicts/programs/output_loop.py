@@ -1,0 +1,7 @@
+# expect: output_exceeded stdout
+# limits: {"output": 65536}
+# case: 14
+# prints for ever
+
+while True:
+    print("x" * 100)

@@ -1,0 +1,8 @@
+// expect: output_exceeded stdout
+// limits: {"output": 65536}
+// weight: 4
+// prints for ever
+
+for (;;) {
+    require('fs').writeSync(1, 'x'.repeat(1000));
+}

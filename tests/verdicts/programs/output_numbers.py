@@ -1,0 +1,9 @@
+# expect: output_exceeded stdout
+# row: 7
+# limits: {"output": 1024}
+# case: 29
+# says: output limit of 1k exceeded
+# the first part is kept
+
+for i in range(3000):
+    print(i)

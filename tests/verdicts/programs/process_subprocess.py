@@ -1,0 +1,7 @@
+# expect: process_exceeded exit=1
+# stderr: BlockingIOError
+# the same, by a module
+
+import subprocess
+
+subprocess.run(["/usr/bin/python3", "-c", "1"], check=True)

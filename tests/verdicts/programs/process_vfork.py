@@ -1,0 +1,6 @@
+# expect: process_exceeded exit=1
+# posix_spawn is a fork, too
+
+import os
+
+os.posix_spawn("/usr/bin/python3", ["python3"], {})

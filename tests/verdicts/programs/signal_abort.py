@@ -1,0 +1,5 @@
+# expect: signaled signal=SIGABRT
+# gives up
+
+import os
+os.abort()

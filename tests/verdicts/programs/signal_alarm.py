@@ -1,0 +1,7 @@
+# expect: signaled signal=SIGALRM
+# an own timer that nobody catches
+
+import signal
+
+signal.setitimer(signal.ITIMER_REAL, 0.02)
+signal.pause()

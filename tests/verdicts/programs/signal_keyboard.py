@@ -1,0 +1,4 @@
+# expect: signaled signal=SIGINT
+# an interrupt that nobody catches
+
+raise KeyboardInterrupt

@@ -1,0 +1,9 @@
+# expect: signaled signal=SIGQUIT
+# weight: 4
+# from itself, with the kernel's action
+
+import os
+import signal
+
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+os.kill(os.getpid(), signal.SIGQUIT)

@@ -1,0 +1,8 @@
+# expect: signaled signal=SIGABRT
+# a thread gives up
+
+import os
+import threading
+
+threading.Thread(target=os.abort).start()
+threading.Event().wait()

@@ -1,0 +1,9 @@
+# expect: signaled signal=SIGTRAP
+# weight: 4
+# from itself, with the kernel's action
+
+import os
+import signal
+
+signal.signal(signal.SIGTRAP, signal.SIG_DFL)
+os.kill(os.getpid(), signal.SIGTRAP)

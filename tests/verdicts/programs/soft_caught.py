@@ -1,0 +1,12 @@
+# expect: success
+# row: 17
+# output: caught\n
+# mode: soft
+# limits: {"memory": "64m"}
+# without hook: success
+# soft mode, the program sees a MemoryError and copes
+
+try:
+    x = bytearray(1 << 30)
+except MemoryError:
+    print("caught")

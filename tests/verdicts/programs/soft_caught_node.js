@@ -1,0 +1,13 @@
+// expect: success
+// mode: soft
+// output: caught\n
+// limits: {"memory": "64m"}
+// without hook: memory_exceeded | error | signaled | success
+// weight: 3
+// soft mode, node copes
+
+try {
+    new ArrayBuffer(1 << 30);
+} catch (e) {
+    console.log('caught');
+}

@@ -1,0 +1,8 @@
+// expect: timeout wall
+// row: 5
+// limits: {"timeout": 300, "cpu_time": 30000}
+// says: time limit of 300ms exceeded
+// weight: 2
+// busy
+
+for (;;);

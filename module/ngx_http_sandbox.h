@@ -127,7 +127,10 @@ typedef struct {
     uint64_t                        limits[SBX_LIMIT_COUNT];    /* in force */
     uint32_t                        factor_permille;
     u_char                          sha256[32];
-    sbx_verdict_t                   verdict;    /* of the first job */
+    sbx_verdict_t                   verdict;    /* of the one job; of a batch,
+                                                   the first that failed */
+    sbx_verdict_t                  *cases;      /* of a batch, in its order */
+    size_t                          ncases;     /* 0: no batch */
     sbx_frame_t                     frame;      /* head of the answer */
     ngx_http_sandbox_answer_t       answer;
     sbx_policy_response_t           shaped;

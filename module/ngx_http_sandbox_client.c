@@ -14,7 +14,6 @@
 
 
 /* beside both outputs: a verdict's other fields */
-#define NGX_HTTP_SANDBOX_FIELDS_MAX  (64 << 10)
 
 
 static ngx_int_t ngx_http_sandbox_create_request(ngx_http_request_t *r);
@@ -63,20 +62,31 @@ ngx_http_sandbox_run(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx)
     u->output.tag = (ngx_buf_tag_t) &ngx_http_sandbox_module;
     u->conf = &slcf->upstream;
 
-    if (r != r->main) {
-        /*
-         * A subrequest is a GET to nginx, which would try the next server after
-         * the first had the program: no program runs twice.
-         */
+    ctx->ncases = ctx->native.is_batch ? ctx->native.job.ncases : 0;
+
+    if (r != r->main || ctx->ncases) {
         conf = ngx_palloc(r->pool, sizeof(ngx_http_upstream_conf_t));
         if (conf == NULL) {
             return NGX_HTTP_INTERNAL_SERVER_ERROR;
         }
 
         *conf = slcf->upstream;
-        conf->next_upstream = NGX_CONF_BITMASK_SET
-                              |NGX_HTTP_UPSTREAM_FT_OFF;
         u->conf = conf;
+
+        /*
+         * A subrequest is a GET to nginx, which would try the next server after
+         * the first had the program: no program runs twice.
+         */
+        if (r != r->main) {
+            conf->next_upstream = NGX_CONF_BITMASK_SET
+                                  |NGX_HTTP_UPSTREAM_FT_OFF;
+        }
+
+        /* the answer to a batch comes in one piece, after its last case */
+        if (ctx->ncases) {
+            conf->read_timeout += (ctx->ncases - 1)
+                                  * (ngx_msec_t) ctx->limits[SBX_LIMIT_TIMEOUT];
+        }
     }
 
     u->create_request = ngx_http_sandbox_create_request;
@@ -238,7 +248,8 @@ ngx_http_sandbox_process_head(ngx_http_request_t *r,
         return NGX_AGAIN;
     }
 
-    max = 2 * ctx->ceilings[SBX_LIMIT_OUTPUT] + NGX_HTTP_SANDBOX_FIELDS_MAX;
+    max = sbx_answer_max(ctx->ncases ? ctx->ncases : 1,
+                         ctx->ceilings[SBX_LIMIT_OUTPUT]);
 
     if (sbx_frame_unpack((char *) b->pos, max, &ctx->frame, &err) != 0) {
         ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
@@ -285,18 +296,29 @@ ngx_http_sandbox_process_head(ngx_http_request_t *r,
 }
 
 
-/* One request is one job today; a frame may hold more verdicts than that. */
+/* As many verdicts as there were cases; outside of a batch, one. */
 
 static ngx_int_t
 ngx_http_sandbox_process_verdicts(ngx_http_request_t *r,
     ngx_http_sandbox_ctx_t *ctx)
 {
-    int            rc;
-    size_t         len;
-    sbx_err_t      err;
-    ngx_uint_t     n;
-    const char    *payload;
-    sbx_verdict_t  v;
+    int             rc;
+    size_t          len, n, want;
+    sbx_err_t       err;
+    const char     *payload;
+    sbx_verdict_t  *v;
+
+    want = ctx->ncases ? ctx->ncases : 1;
+    v = &ctx->verdict;
+
+    if (ctx->ncases) {
+        v = ngx_palloc(r->pool, want * sizeof(sbx_verdict_t));
+        if (v == NULL) {
+            return NGX_ERROR;
+        }
+
+        ctx->cases = v;
+    }
 
     payload = (char *) r->upstream->buffer.pos;
     len = r->upstream->buffer.last - r->upstream->buffer.pos;
@@ -307,13 +329,9 @@ ngx_http_sandbox_process_verdicts(ngx_http_request_t *r,
         return NGX_HTTP_UPSTREAM_INVALID_HEADER;
     }
 
-    for (n = 0; /* void */ ; n++) {
+    for (n = 0; n < want; n++) {
 
-        rc = sbx_verdict_unpack(&v, &payload, &len, &err);
-
-        if (rc == 0 && n) {
-            return NGX_OK;
-        }
+        rc = sbx_verdict_unpack(&v[n], &payload, &len, &err);
 
         if (rc <= 0) {
             ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
@@ -321,12 +339,25 @@ ngx_http_sandbox_process_verdicts(ngx_http_request_t *r,
                           rc ? err.text : "none");
             return NGX_HTTP_UPSTREAM_INVALID_HEADER;
         }
-
-        if (n == 0) {
-            ctx->verdict = v;
-            ctx->verdict_set = 1;
-        }
     }
+
+    if (len) {
+        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                      "supervisor sent more verdicts than there were cases");
+        return NGX_HTTP_UPSTREAM_INVALID_HEADER;
+    }
+
+    if (ctx->ncases) {
+        for (n = 0; n + 1 < want && !sbx_verdict_failed(&v[n]); n++) {
+            /* void */
+        }
+
+        ctx->verdict = v[sbx_verdict_failed(&v[n]) ? n : 0];
+    }
+
+    ctx->verdict_set = 1;
+
+    return NGX_OK;
 }
 
 

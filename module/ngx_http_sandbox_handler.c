@@ -469,6 +469,19 @@ ngx_http_sandbox_job(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx,
         return NGX_DECLINED;
     }
 
+    if (rc == NGX_OK
+        && sbx_answer_max(job->ncases, job->limits[SBX_LIMIT_OUTPUT])
+           > SBX_ANSWER_BYTES_MAX)
+    {
+        ngx_http_sandbox_verdict(ctx, SBX_INVALID, 0,
+                                 "cases: %zu of them, each with an output of "
+                                 "%llu bytes, could print more than an answer "
+                                 "holds; lower limits.output", job->ncases,
+                                 (unsigned long long)
+                                 job->limits[SBX_LIMIT_OUTPUT]);
+        return NGX_DECLINED;
+    }
+
     return rc;
 }
 

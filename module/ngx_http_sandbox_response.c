@@ -147,7 +147,16 @@ ngx_http_sandbox_answer_json(ngx_http_sandbox_ctx_t *ctx)
 
     free(ctx->json);
 
-    ctx->json = sbx_verdict_body(&ctx->verdict, ctx->encoding, &len);
+    /* a batch of which nothing ran is refused like a single job */
+
+    if (ctx->cases && sbx_verdict_http(&ctx->verdict) == NGX_HTTP_OK) {
+        ctx->json = sbx_batch_json(ctx->cases, ctx->ncases, ctx->encoding,
+                                   &len);
+
+    } else {
+        ctx->json = sbx_verdict_body(&ctx->verdict, ctx->encoding, &len);
+    }
+
     if (ctx->json == NULL) {
         return NGX_ERROR;
     }

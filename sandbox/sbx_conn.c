@@ -142,16 +142,11 @@ write_answer(sbx_conn_t *conn)
 
 
 void
-sbx_conn_run_done(sbx_task_t *run)
+sbx_conn_answer(sbx_conn_t *conn)
 {
     char *p;
     size_t i, len;
-    sbx_conn_t *conn = run->conn;
     sbx_frame_t frame;
-
-    if (++conn->ndone < conn->nruns) {
-        return;
-    }
 
     len = 0;
     for (i = 0; i < conn->nruns; i++) {
@@ -179,74 +174,6 @@ sbx_conn_run_done(sbx_task_t *run)
     conn->answer_len = SBX_WIRE_HEAD + len;
     conn->answer_pos = 0;
     write_answer(conn);
-}
-
-
-static sbx_runtime_t *
-find_runtime(sbx_str_t name)
-{
-    unsigned i;
-    sbx_runtime_t *rt;
-
-    for (i = 0; i < sbx_super.nruntimes; i++) {
-        rt = &sbx_super.runtimes[i];
-
-        if (strlen(rt->conf->name) == name.len
-            && memcmp(rt->conf->name, name.data, name.len) == 0)
-        {
-            return rt;
-        }
-    }
-
-    return NULL;
-}
-
-
-static void
-start_runs(sbx_conn_t *conn)
-{
-    size_t i, n;
-    sbx_task_t *run, *runs;
-    sbx_runtime_t *runtime = find_runtime(conn->job.language);
-
-    n = conn->job.ncases;
-    runs = calloc(n, sizeof(*runs));
-
-    if (runs == NULL) {
-        close_conn(conn);
-        return;
-    }
-
-    conn->runs = runs;
-    conn->nruns = n;
-    conn->busy = 1;
-
-    for (i = 0; i < n; i++) {
-        run = &runs[i];
-        run->conn = conn;
-        run->done = sbx_conn_run_done;
-        run->job = &conn->job;
-        run->index = i;
-        run->runtime = runtime;
-        run->arrived_ns = sbx_now_ns();
-        sbx_verdict_init(&run->verdict);
-        run->verdict.id = conn->job.cases[i].id;
-    }
-
-    for (i = 0; i < n; i++) {
-
-        if (runtime == NULL) {
-            sbx_run_refuse(&runs[i], SBX_INVALID, SBX_REASON_NONE,
-                           "unknown language \"%.*s\"",
-                           (int) runs[i].job->language.len,
-                           runs[i].job->language.data);
-            continue;
-        }
-
-        if (!sbx_run_below_floor(&runs[i])) {
-            sbx_queue_add(&runs[i]);
-        }
-    }
 }
 
 
@@ -350,5 +277,8 @@ read_frame(sbx_event_t *ev, uint32_t events)
         return;
     }
 
-    start_runs(conn);
+    if (sbx_conn_start(conn) < 0) {
+        sbx_log(SBX_LOG_ALERT, errno, "no memory for runs");
+        close_conn(conn);
+    }
 }

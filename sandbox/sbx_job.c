@@ -124,6 +124,7 @@ sbx_job_add_case(sbx_job_t *job, uint32_t id, sbx_str_t input)
 
     job->cases[job->ncases].id = id;
     job->cases[job->ncases].input = input;
+    job->cases[job->ncases].expected = (sbx_str_t) { NULL, 0 };
     job->ncases++;
 
     return 0;

@@ -25,8 +25,17 @@
 typedef enum {
     SBX_JOB_SOFT_MEMORY = 1 << 0,   /* the language's own MemoryError first */
     SBX_JOB_PROC_EMPTY = 1 << 1,    /* no /proc inside */
-    SBX_JOB_NO_ZYGOTE = 1 << 2      /* take the exec path */
+    SBX_JOB_NO_ZYGOTE = 1 << 2,     /* take the exec path */
+    SBX_JOB_STOP = 1 << 3           /* the first case that fails is the last */
 } sbx_job_flag_t;
+
+/* How a case's output is compared with what it expects. */
+typedef enum {
+    SBX_COMPARE_EXACT = 0,      /* byte for byte */
+    SBX_COMPARE_TOKENS,         /* the words between white space */
+    SBX_COMPARE_TRIMMED,        /* but for white space at the end */
+    SBX_COMPARE_COUNT
+} sbx_compare_t;
 
 typedef struct {
     sbx_str_t path;     /* relative, checked by sbx_path_check */
@@ -37,6 +46,7 @@ typedef struct {
 typedef struct {
     uint32_t id;            /* chosen by the sender; echoed in the verdict */
     sbx_str_t input;        /* stdin */
+    sbx_str_t expected;     /* data NULL: the output is not compared */
 } sbx_case_t;
 
 typedef struct {
@@ -51,6 +61,7 @@ typedef struct {
     size_t nfiles;
     sbx_case_t *cases;      /* 1..N; a simple request has one */
     size_t ncases;
+    uint32_t compare;           /* sbx_compare_t */
     uint64_t limits[SBX_LIMIT_COUNT];
     uint32_t factor_permille;   /* headroom of the memory formula: 1250 */
     uint32_t flags;             /* sbx_job_flag_t */

@@ -23,7 +23,6 @@ typedef struct {
 static int parse_language(sbx_parser_t *p);
 static int parse_code(sbx_parser_t *p);
 static int parse_name(sbx_parser_t *p);
-static int parse_stdin(sbx_parser_t *p);
 static int parse_args(sbx_parser_t *p);
 static int parse_env(sbx_parser_t *p);
 static int parse_encoding(sbx_parser_t *p);
@@ -34,7 +33,10 @@ static const key_row_t keys[] = {
     { "language", parse_language },
     { "code", parse_code },
     { "name", parse_name },
-    { "stdin", parse_stdin },
+    { "stdin", sbx_parse_stdin },
+    { "cases", sbx_parse_cases },
+    { "compare", sbx_parse_compare },
+    { "stop_at_failure", sbx_parse_stop },
     { "args", parse_args },
     { "env", parse_env },
     { "files", sbx_parse_files },
@@ -320,50 +322,6 @@ sbx_parser_base64(sbx_parser_t *p, const char *field, sbx_str_t text,
     }
 
     p->in.room += data->len;
-
-    return 0;
-}
-
-
-/* {"base64":…}, the one key and a string. */
-static int
-parse_stdin_object(sbx_parser_t *p, sbx_str_t *input)
-{
-    sbx_str_t text;
-
-    sbx_json_enter(&p->in);
-
-    if (!sbx_json_more(&p->in)
-        || !sbx_str_is(sbx_json_key(&p->in), "base64")
-        || !sbx_parser_string(p, &text)
-        || sbx_json_more(&p->in))
-    {
-        return sbx_json_fail(p,
-                             "stdin: the object is not {\"base64\": \"…\"}");
-    }
-
-    return sbx_parser_base64(p, "stdin.base64", text, input);
-}
-
-
-static int
-parse_stdin(sbx_parser_t *p)
-{
-    sbx_str_t input;
-
-    if (sbx_json_peek(&p->in) == '{') {
-        if (parse_stdin_object(p, &input) != 0) {
-            return -1;
-        }
-
-    } else if (!sbx_parser_string(p, &input)) {
-        return sbx_json_fail(p, "stdin: a string or {\"base64\": \"…\"} is "
-                             "expected");
-    }
-
-    if (sbx_job_add_case(&p->req->job, 0, input) != 0) {
-        return sbx_json_no_memory(p);
-    }
 
     return 0;
 }

@@ -18,6 +18,7 @@ typedef enum { SBX_ENCODING_UTF8 = 0, SBX_ENCODING_BASE64 } sbx_encoding_t;
 typedef struct {
     sbx_job_t job;
     sbx_encoding_t encoding;
+    unsigned is_batch;                  /* "cases": the answer is a list */
     uint64_t wanted[SBX_LIMIT_COUNT];   /* as the request asked */
     unsigned asked:SBX_LIMIT_COUNT;     /* bit per limit: the request has it */
     char *decoded;                      /* strings that had escapes, base64
@@ -37,7 +38,7 @@ const char *sbx_json_check(const char *text, size_t len, char *why,
  * `any`, which makes the key required.  Unknown keys, wrong types, contradictory
  * fields: -1 with why naming the field, and errno 0; no memory: -1 and ENOMEM.
  * Limits are parsed, not compared with ceilings: the caller does that.  The job
- * gets one case, of id 0.  The caller frees with sbx_request_clear, also after
+ * gets one case, of id 0, or those of "cases", numbered from 0.  The caller frees with sbx_request_clear, also after
  * -1.
  */
 int sbx_request_parse(sbx_request_t *req, const char *text, size_t len,
@@ -49,6 +50,15 @@ void sbx_request_clear(sbx_request_t *req);
  * frees.  *len its length.  NULL: no memory.
  */
 char *sbx_verdict_json(const sbx_verdict_t *v, sbx_encoding_t encoding,
+    size_t *len);
+
+/*
+ * The answer to a batch: {"status","accepted","summary","cases"}, each case as
+ * above with "accepted" behind "status".  status: that of the first case that
+ * did not end well, else success; accepted: false when a case failed, null when
+ * none had an expectation.
+ */
+char *sbx_batch_json(const sbx_verdict_t *v, size_t n, sbx_encoding_t encoding,
     size_t *len);
 
 /*

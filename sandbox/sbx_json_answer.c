@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "sbx_floor.h"
+#include "sbx_compare.h"
 #include "sbx_json.h"
 #include "sbx_json_text.h"
 #include "sbx_layer.h"
@@ -277,9 +278,22 @@ put_stream(sbx_json_out_t *out, const char *key, sbx_str_t data,
 }
 
 
+/* null: there was nothing to compare with. */
+static void
+put_accepted(sbx_json_out_t *out, sbx_accept_t accept)
+{
+    if (accept == SBX_NOT_COMPARED) {
+        sbx_json_null(out, "accepted");
+
+    } else {
+        sbx_json_bool(out, "accepted", accept == SBX_ACCEPTED);
+    }
+}
+
+
 static void
 put_verdict(sbx_json_out_t *out, const sbx_verdict_t *v,
-    sbx_encoding_t encoding)
+    sbx_encoding_t encoding, int is_case)
 {
     int output_replaced, errout_replaced;
 
@@ -287,6 +301,11 @@ put_verdict(sbx_json_out_t *out, const sbx_verdict_t *v,
 
     sbx_json_open(out, NULL, '{');
     sbx_json_name(out, "status", sbx_status_name(v->status));
+
+    if (is_case) {
+        put_accepted(out, v->accept);
+    }
+
     output_replaced = put_stream(out, "output", v->output, encoding);
     errout_replaced = put_stream(out, "stderr", v->errout, encoding);
 
@@ -316,7 +335,67 @@ sbx_verdict_json(const sbx_verdict_t *v, sbx_encoding_t encoding, size_t *len)
 {
     sbx_json_out_t out = { NULL, 0, 0, 0, 0 };
 
-    put_verdict(&out, v, encoding);
+    put_verdict(&out, v, encoding, 0);
+
+    return sbx_json_end(&out, len);
+}
+
+
+static void
+put_summary(sbx_json_out_t *out, const sbx_verdict_t *v, size_t n)
+{
+    size_t i, accepted = 0, failed = 0, skipped = 0;
+
+    for (i = 0; i < n; i++) {
+        accepted += v[i].accept == SBX_ACCEPTED;
+        skipped += v[i].status == SBX_SKIPPED;
+        failed += v[i].status != SBX_SKIPPED && sbx_verdict_failed(&v[i]);
+    }
+
+    sbx_json_open(out, "summary", '{');
+    sbx_json_unsigned(out, "total", n);
+    sbx_json_unsigned(out, "accepted", accepted);
+    sbx_json_unsigned(out, "failed", failed);
+    sbx_json_unsigned(out, "skipped", skipped);
+    sbx_json_close(out, '}');
+}
+
+
+char *
+sbx_batch_json(const sbx_verdict_t *v, size_t n, sbx_encoding_t encoding,
+    size_t *len)
+{
+    size_t i;
+    sbx_status_t status = SBX_SUCCESS;
+    sbx_accept_t accept = SBX_NOT_COMPARED;
+    sbx_json_out_t out = { NULL, 0, 0, 0, 0 };
+
+    for (i = 0; i < n; i++) {
+
+        if (status == SBX_SUCCESS) {
+            status = v[i].status;
+        }
+
+        if (sbx_verdict_failed(&v[i])) {
+            accept = SBX_REJECTED;
+
+        } else if (accept != SBX_REJECTED && v[i].accept == SBX_ACCEPTED) {
+            accept = SBX_ACCEPTED;
+        }
+    }
+
+    sbx_json_open(&out, NULL, '{');
+    sbx_json_name(&out, "status", sbx_status_name(status));
+    put_accepted(&out, accept);
+    put_summary(&out, v, n);
+    sbx_json_open(&out, "cases", '[');
+
+    for (i = 0; i < n; i++) {
+        put_verdict(&out, &v[i], encoding, 1);
+    }
+
+    sbx_json_close(&out, ']');
+    sbx_json_close(&out, '}');
 
     return sbx_json_end(&out, len);
 }
@@ -372,7 +451,7 @@ sbx_verdict_body(const sbx_verdict_t *v, sbx_encoding_t encoding, size_t *len)
 {
     sbx_json_out_t out = { NULL, 0, 0, 0, 0 };
 
-    put_verdict(&out, v, encoding);
+    put_verdict(&out, v, encoding, 0);
     pad(&out, ROOM, width(v->wall_us, 1));
     pad(&out, ROOM, width(v->cpu_us, 1));
     pad(&out, ROOM, width(v->queue_us, 1));
@@ -443,6 +522,35 @@ put_file(sbx_json_out_t *out, const sbx_file_t *file)
 
 
 static void
+put_input(sbx_json_out_t *out, const sbx_job_t *job)
+{
+    size_t i;
+
+    if (job->ncases == 1 && job->cases[0].expected.data == NULL) {
+        put_bytes(out, "stdin", job->cases[0].input);
+        return;
+    }
+
+    sbx_json_open(out, "cases", '[');
+
+    for (i = 0; i < job->ncases; i++) {
+        sbx_json_open(out, NULL, '{');
+        put_bytes(out, "stdin", job->cases[i].input);
+
+        if (job->cases[i].expected.data != NULL) {
+            put_bytes(out, "expected", job->cases[i].expected);
+        }
+
+        sbx_json_close(out, '}');
+    }
+
+    sbx_json_close(out, ']');
+    sbx_json_name(out, "compare", sbx_compare_name(job->compare));
+    sbx_json_bool(out, "stop_at_failure", (job->flags & SBX_JOB_STOP) != 0);
+}
+
+
+static void
 put_program(sbx_json_out_t *out, const sbx_job_t *job)
 {
     size_t i;
@@ -450,10 +558,7 @@ put_program(sbx_json_out_t *out, const sbx_job_t *job)
     sbx_json_text(out, "language", job->language);
     put_bytes(out, "code", job->code);
     sbx_json_text(out, "name", job->name);
-    put_bytes(out, "stdin",
-              job->ncases > 0 ? job->cases[0].input
-                              : (sbx_str_t) { NULL, 0 });
-
+    put_input(out, job);
     sbx_json_open(out, "args", '[');
 
     for (i = 0; i < job->nargs; i++) {

@@ -1,6 +1,6 @@
 /*
  * sbx_json_parser.h: what the files that parse a request share.  Private to
- * sbx_json.c and sbx_json_parts.c.
+ * sbx_json.c, sbx_json_cases.c and sbx_json_parts.c.
  */
 
 #ifndef SBX_JSON_PARSER_H
@@ -38,6 +38,10 @@ int sbx_str_is(sbx_str_t s, const char *text);
 int sbx_quoted_len(sbx_str_t s);
 
 /* The value of the key is next.  Return 0 or -1. */
+int sbx_parse_stdin(sbx_parser_t *p);
+int sbx_parse_cases(sbx_parser_t *p);
+int sbx_parse_compare(sbx_parser_t *p);
+int sbx_parse_stop(sbx_parser_t *p);
 int sbx_parse_files(sbx_parser_t *p);
 int sbx_parse_limits(sbx_parser_t *p);
 

@@ -158,7 +158,9 @@ sbx_queue_add(sbx_task_t *run)
         return;
     }
 
-    if (run->conn != NULL && sbx_super.queued > queue_room()) {
+    if (run->conn != NULL && !run->admitted
+        && sbx_super.queued > queue_room())
+    {
         sbx_queue_remove(run);
         sbx_run_refuse(run, SBX_BUSY, SBX_REASON_QUEUE,
                        "all %u slots are busy and %u runs are waiting",

@@ -95,6 +95,8 @@ struct sbx_task_s {
     const sbx_job_t *job;
     size_t index;               /* of the case */
     sbx_runtime_t *runtime;
+    int admitted;               /* a batch's later case: the queue has room */
+    int over;                   /* its verdict stands */
     int no_zygote;              /* exec path */
     int measures;               /* a self-test: finds what limits should be */
     const sbx_watch_t *watch;   /* NULL: none */
@@ -166,7 +168,7 @@ struct sbx_conn_s {
     sbx_job_t job;
     int busy;               /* a frame is being served */
     sbx_task_t *runs;
-    size_t nruns, ndone;
+    size_t nruns, nstarted, nactive, ndone;
     char *answer;
     size_t answer_len, answer_pos;
 };
@@ -210,6 +212,11 @@ sbx_run_limit_of(const sbx_task_t *run, sbx_limit_id_t id)
 
 /* sbx_conn.c */
 void sbx_conn_open(int fd);
+/* Packs the verdicts of all runs and sends them. */
+void sbx_conn_answer(sbx_conn_t *conn);
+
+/* sbx_conn_runs.c: starts the runs of conn->job; -1: no memory */
+int sbx_conn_start(sbx_conn_t *conn);
 void sbx_conn_run_done(sbx_task_t *run);
 
 /* sbx_queue.c */

@@ -35,7 +35,8 @@ static const status_row_t statuses[SBX_STATUS_COUNT] = {
     [SBX_DISK_EXCEEDED] = { "disk_exceeded", 128 + SIGXFSZ, 200 },
     [SBX_BUSY] = { "busy", 125, 503 },
     [SBX_INVALID] = { "invalid", 125, 400 },
-    [SBX_INTERNAL_ERROR] = { "internal_error", 125, 500 }
+    [SBX_INTERNAL_ERROR] = { "internal_error", 125, 500 },
+    [SBX_SKIPPED] = { "skipped", 125, 200 }
 };
 
 static const char *const reasons[SBX_REASON_COUNT] = {
@@ -92,6 +93,13 @@ sbx_verdict_init(sbx_verdict_t *v)
 
     v->exit_code = -1;
     v->violation.number = -1;
+}
+
+
+int
+sbx_verdict_failed(const sbx_verdict_t *v)
+{
+    return v->status != SBX_SUCCESS || v->accept == SBX_REJECTED;
 }
 
 

@@ -25,6 +25,7 @@ typedef enum {
     SBX_BUSY,               /* 503, Retry-After: nothing ran */
     SBX_INVALID,            /* 4xx: nothing ran */
     SBX_INTERNAL_ERROR,     /* 500, or 503 with reason "unprotected" */
+    SBX_SKIPPED,            /* a case behind the one that ended a batch */
     SBX_STATUS_COUNT
 } sbx_status_t;
 
@@ -87,8 +88,17 @@ typedef struct {
     char syscall[32];               /* "" : not known */
 } sbx_violation_t;
 
+/* Whether the output was what the case expects. */
+typedef enum {
+    SBX_NOT_COMPARED = 0,
+    SBX_REJECTED,
+    SBX_ACCEPTED,
+    SBX_ACCEPT_COUNT
+} sbx_accept_t;
+
 typedef struct {
     uint32_t id;                /* the case's */
+    sbx_accept_t accept;
     sbx_status_t status;
     sbx_reason_t reason;
     int exit_code;              /* -1: null */
@@ -131,6 +141,9 @@ const char *sbx_violation_name(sbx_violation_type_t type);
 int sbx_violation_has_address(const sbx_violation_t *violation);
 /* The coarser word for dashboards: "MEMORY_EXCEEDED", "HANDLE_EXHAUSTION". */
 const char *sbx_violation_class(sbx_violation_type_t type);
+
+/* Not run to a success, or not with the output that was expected. */
+int sbx_verdict_failed(const sbx_verdict_t *v);
 
 /* Index of the status called name, or -1. */
 int sbx_status_find(sbx_str_t name);

@@ -16,8 +16,12 @@
 
 
 #define JOB_FLAGS                                                             \
-    (SBX_JOB_SOFT_MEMORY | SBX_JOB_PROC_EMPTY | SBX_JOB_NO_ZYGOTE)
+    (SBX_JOB_SOFT_MEMORY | SBX_JOB_PROC_EMPTY | SBX_JOB_NO_ZYGOTE             \
+     | SBX_JOB_STOP)
 
+
+/* A verdict without its two outputs, at most. */
+#define VERDICT_BYTES   (64 << 10)
 
 /* How far the fields before the first case have come. */
 typedef struct {
@@ -41,6 +45,8 @@ static const sbx_row_t job_rows[] = {
     { SBX_TAG_ALLOW_MISSING, SBX_KIND_U32, 1,
       offsetof(sbx_job_t, allow_missing), 0, SBX_LAYERS_ALL,
       "allow_missing" },
+    { SBX_TAG_COMPARE, SBX_KIND_U32, 0, offsetof(sbx_job_t, compare), 0,
+      SBX_COMPARE_COUNT - 1, "compare" },
     { 0, 0, 0, 0, 0, 0, NULL }
 };
 
@@ -123,6 +129,11 @@ put_job(sbx_sink_t *out, const sbx_job_t *job)
         if (job->cases[i].input.len > 0) {
             sbx_field_put(out, SBX_TAG_INPUT, job->cases[i].input);
         }
+
+        /* an empty expectation is one */
+        if (job->cases[i].expected.data != NULL) {
+            sbx_field_put(out, SBX_TAG_EXPECTED, job->cases[i].expected);
+        }
     }
 }
 
@@ -135,6 +146,13 @@ sbx_job_size(const sbx_job_t *job)
     put_job(&out, job);
 
     return out.size;
+}
+
+
+uint64_t
+sbx_answer_max(size_t ncases, uint64_t output_limit)
+{
+    return ncases * (2 * output_limit + VERDICT_BYTES);
 }
 
 
@@ -168,7 +186,7 @@ sbx_job_unpack(sbx_job_t *job, const char *payload, size_t len,
 }
 
 
-/* The cases: CASE, INPUT, CASE …  field is the first CASE. */
+/* The cases: CASE, INPUT, EXPECTED, CASE …  field is the first CASE. */
 static int
 get_cases(sbx_job_t *job, sbx_field_t *field, sbx_fields_t *in,
     sbx_err_t *err)
@@ -195,6 +213,11 @@ get_cases(sbx_job_t *job, sbx_field_t *field, sbx_fields_t *in,
 
         } else if (field->tag == SBX_TAG_INPUT && last->input.data == NULL) {
             last->input = field->data;
+
+        } else if (field->tag == SBX_TAG_EXPECTED
+                   && last->expected.data == NULL)
+        {
+            last->expected = field->data;
 
         } else {
             return sbx_fail(err, SBX_STEP_WIRE, 0,

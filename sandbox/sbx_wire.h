@@ -62,6 +62,10 @@ void sbx_job_pack(const sbx_job_t *job, char *payload);
 int sbx_job_unpack(sbx_job_t *job, const char *payload, size_t len,
     sbx_err_t *err);
 
+/* The most that the answer to so many cases can take: refused above the bound. */
+#define SBX_ANSWER_BYTES_MAX    (256UL << 20)
+uint64_t sbx_answer_max(size_t ncases, uint64_t output_limit);
+
 /* One job's verdict; a frame's payload is these one after the other. */
 size_t sbx_verdict_size(const sbx_verdict_t *v);
 void sbx_verdict_pack(const sbx_verdict_t *v, char *payload);

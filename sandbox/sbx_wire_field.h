@@ -30,10 +30,12 @@ typedef enum {
     SBX_TAG_ALLOW_MISSING = 11,
     SBX_TAG_CMD = 12,           /* repeated, job channel only */
                                 /* 13: CODE_ID, see DESIGN.md */
+    SBX_TAG_COMPARE = 14,
 
     /* one case; ends the shared part of a job, starts the next verdict */
     SBX_TAG_CASE = 32,          /* u32 id */
-    SBX_TAG_INPUT = 33,         /* 34 to 36: INPUT_FILE, EXPECTED, COMPARE */
+    SBX_TAG_INPUT = 33,         /* 34: INPUT_FILE */
+    SBX_TAG_EXPECTED = 35,
 
     /* a verdict */
     SBX_TAG_STATUS = 64,
@@ -57,6 +59,7 @@ typedef enum {
     SBX_TAG_THREADS = 82,
     SBX_TAG_OPEN_FILES = 83,
     SBX_TAG_LARGEST = 84,
+    SBX_TAG_ACCEPT = 85,
     SBX_TAG_VIOLATION = 96,
     SBX_TAG_V_ADDRESS = 97,
     SBX_TAG_V_REGION_LO = 98,

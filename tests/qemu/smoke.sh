@@ -59,6 +59,9 @@ FILES
     scenes root ''
     want 'root: files are memory' 128 '"reason":"cgroup"' \
         $flow run --json --timeout 60s --memory 32m --disk 256m files.py
+    want 'root: OOM kills are counted' 0 \
+        'OK       6 check_oom: 0 OOM kills by the cgroup' \
+        sh -c "$flow check 2>&1 | grep python"
     want 'root: no cgroup is left' 0 '' \
         test -z "$(find /sys/fs/cgroup -name 'deer-flow-*')"
 

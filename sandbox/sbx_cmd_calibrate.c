@@ -33,7 +33,8 @@ typedef struct {
     sbx_client_t client;
     sbx_conf_t conf;
     sbx_verdict_t seen;         /* of the run with high limits */
-    uint64_t measured[SBX_LIMIT_COUNT];     /* 0: not known */
+    uint64_t measured[SBX_LIMIT_COUNT];
+    unsigned known;             /* bit per limit: it was measured */
     uint64_t proposed[SBX_LIMIT_COUNT];
     unsigned runs;
     int verified;
@@ -154,6 +155,22 @@ measure(calibration_t *c)
     c->measured[SBX_LIMIT_THREADS] = v->threads;
     c->measured[SBX_LIMIT_OPEN_FILES] = v->open_files;
     c->measured[SBX_LIMIT_ALLOCATION] = v->largest_bytes;
+
+    c->known = 1u << SBX_LIMIT_TIMEOUT | 1u << SBX_LIMIT_CPU_TIME
+               | 1u << SBX_LIMIT_OUTPUT | 1u << SBX_LIMIT_PROCESSES;
+
+    if (v->memory_source != SBX_SOURCE_NONE) {
+        c->known |= 1u << SBX_LIMIT_MEMORY;
+    }
+
+    /* without the hook nobody counted */
+    if (v->memory_source == SBX_SOURCE_HOOK) {
+        c->known |= 1u << SBX_LIMIT_THREADS | 1u << SBX_LIMIT_OPEN_FILES;
+
+        if (v->largest_bytes > 0) {
+            c->known |= 1u << SBX_LIMIT_ALLOCATION;
+        }
+    }
 }
 
 
@@ -177,11 +194,8 @@ propose(calibration_t *c)
             continue;
         }
 
-        /* without the hook nobody counted: the default stays */
-        if (c->seen.memory_source != SBX_SOURCE_HOOK
-            && (id == SBX_LIMIT_THREADS || id == SBX_LIMIT_OPEN_FILES))
-        {
-            continue;
+        if (!(c->known & 1u << id)) {
+            continue;           /* the default stays */
         }
 
         value = c->measured[id] > floors[id] ? c->measured[id] : floors[id];
@@ -361,7 +375,7 @@ print_human(const calibration_t *c)
 
         format_directive(c, id, line, sizeof(line));
 
-        if (c->measured[id] > 0) {
+        if (c->known & 1u << id) {
             printf("%-40s# took %s\n", line,
                    format_measured(id, c->measured[id], took, sizeof(took)));
         } else {
@@ -369,7 +383,7 @@ print_human(const calibration_t *c)
         }
     }
 
-    if (c->measured[SBX_LIMIT_ALLOCATION] > 0) {
+    if (c->known & 1u << SBX_LIMIT_ALLOCATION) {
         printf("# largest single allocation: %s\n",
                format_measured(SBX_LIMIT_ALLOCATION,
                                c->measured[SBX_LIMIT_ALLOCATION], took,
@@ -378,9 +392,10 @@ print_human(const calibration_t *c)
 }
 
 
+/* known: bit per limit; the others are null. */
 static void
 put_limits(sbx_json_out_t *out, const char *key, const uint64_t *limits,
-    int zero_is_null)
+    unsigned known)
 {
     int id;
 
@@ -388,7 +403,7 @@ put_limits(sbx_json_out_t *out, const char *key, const uint64_t *limits,
 
     for (id = 0; id < SBX_LIMIT_COUNT; id++) {
         if (sbx_limit_is_none((sbx_limit_id_t) id, limits[id])
-            || (zero_is_null && limits[id] == 0))
+            || !(known & 1u << id))
         {
             sbx_json_null(out, sbx_limits[id].name);
 
@@ -417,9 +432,9 @@ print_json(const calibration_t *c)
     sbx_json_number(&out, "exit_code", v->exit_code);
     sbx_json_unsigned(&out, "runs", c->runs);
     sbx_json_bool(&out, "verified", c->verified);
-    put_limits(&out, "measured", c->measured, 1);
+    put_limits(&out, "measured", c->measured, c->known);
     sbx_json_name(&out, "memory_source", sbx_source_name(v->memory_source));
-    put_limits(&out, "proposed", c->proposed, 0);
+    put_limits(&out, "proposed", c->proposed, ~0u);
     sbx_json_open(&out, "directives", '[');
 
     for (id = 0; id < SBX_LIMIT_COUNT; id++) {

@@ -10,7 +10,7 @@ T          ?=
 tst        := $(bld)/tests
 
 CI_SUITES   = unit hook zygote isolation checks t lifecycle http hostile \
-              fidelity verdicts accuracy page docs fuzz qemu
+              fidelity calibrate verdicts accuracy page docs fuzz qemu
 LONG_SUITES = lifecycle-user asan fuzz-long verdicts-long
 
 .PHONY: test test-long $(CI_SUITES) $(LONG_SUITES) bench test-programs
@@ -192,6 +192,9 @@ accuracy: all
 # One for each rule of the verdict engine, 1,000 times.
 verdicts-long: all
 	@$(verdicts) --repeat 1000 $(T)
+
+calibrate: all
+	@$(PYTHON) -B tests/calibrate/run.py --build $(bld) $(T)
 
 page: all
 	@$(served) $(PYTHON) -B tests/page/run.py \

@@ -142,10 +142,13 @@ report(const options_t *options, int status, uint64_t end_ns)
             ",\"fault_ip\":%" PRIu64 ",\"fault_error\":%" PRIu64
             ",\"region_lo\":%" PRIu64 ",\"region_hi\":%" PRIu64
             ",\"owner\":%" PRIu32 ",\"files_refused\":%" PRIu32
+            ",\"files_peak\":%" PRIu32 ",\"threads\":%" PRIu32
+            ",\"threads_peak\":%" PRIu32 ",\"largest\":%" PRId64
             ",\"end_ns\":%" PRIu64 "}\n",
             page->fault_address, page->fault_sp, page->fault_ip,
             page->fault_error, page->region_lo, page->region_hi,
-            page->owner, page->files_refused, end_ns);
+            page->owner, page->files_refused, page->files_peak, page->threads,
+            page->threads_peak, page->largest, end_ns);
 
     if (fclose(f) != 0) {
         die(options->report);

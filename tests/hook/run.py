@@ -265,6 +265,33 @@ def modes(guest):
         check(r["exit"] == 128 and r["requested"] >= 60 * MIB,
               f"cap of one allocation: {code}", r)
 
+    for name, grow in (
+            ("realloc", "libc = ctypes.CDLL(None)\n"
+             "libc.realloc.restype = ctypes.c_void_p\n"
+             "libc.realloc.argtypes = ctypes.c_void_p, ctypes.c_size_t\n"
+             "p = None\n"
+             "for kib in range(64, 1 << 16, 8): p = libc.realloc(p, kib << 10)"),
+            ("mremap", "m = mmap.mmap(-1, 1 << 20)\n"
+             "for mib in range(2, 64): m.resize(mib << 20)")):
+        r = run_code(guest, PYTHON, f"import ctypes, mmap\n{grow}",
+                     mode="kill", cap=50 * MIB)
+        check(r["exit"] == 128
+              and 50 * MIB < r["requested"] <= 51 * MIB,
+              f"cap of one allocation that grows by {name}", r)
+
+    r = run_code(guest, PYTHON, "import ctypes\n"
+                 "libc = ctypes.CDLL(None)\n"
+                 "libc.realloc.restype = ctypes.c_void_p\n"
+                 "libc.realloc.argtypes = ctypes.c_void_p, ctypes.c_size_t\n"
+                 "p = libc.realloc(None, 40 << 20)\n"
+                 "p = libc.realloc(p, 30 << 20)\n"
+                 "p = libc.realloc(p, 49 << 20)\n"
+                 "b = [bytearray(40 << 20) for _ in range(3)]",
+                 mode="kill", cap=50 * MIB)
+    check(r["exit"] == 0 and r["event"] == 0
+          and 49 * MIB <= r["largest"] < 50 * MIB,
+          "blocks below the cap pass, and the largest is told", r)
+
     r = run_code(guest, PYTHON, "for _ in range(60): bytearray(20 << 20)",
                  mode="kill", limit=32 * MIB)
     check(r["exit"] == 0 and r["event"] == 0,
@@ -312,6 +339,23 @@ def files(guest):
         r = run_code(guest, interpreter, code, nofile=64)
         check(r["exit"] == 1 and r["files_refused"] >= 1,
               f"too many open files: {name}", r)
+
+    r = run_code(guest, PYTHON, "a = [open('/dev/null') for _ in range(40)]\n"
+                 "print(max(f.fileno() for f in a)); del a\n"
+                 "b = [open('/dev/null') for _ in range(20)]")
+    check(r["files_peak"] == int(r["output"]) + 1,
+          "the highest descriptor is told", r)
+
+    r = run_code(guest, PYTHON, "import threading\n"
+                 "all_here = threading.Barrier(13)\n"
+                 "def f(): x = bytearray(100); all_here.wait()\n"
+                 "for _ in range(2):\n"
+                 "    t = [threading.Thread(target=f) for _ in range(12)]\n"
+                 "    [x.start() for x in t]; all_here.wait()\n"
+                 "    [x.join() for x in t]")
+    check(r["exit"] == 0 and 12 <= r["threads_peak"] <= 24
+          and r["threads"] <= 12,
+          "threads that allocate are counted while they live", r)
 
     r = run_code(guest, PYTHON, "import os, tempfile, stat\n"
                  "fd = os.open('made', os.O_CREAT | os.O_WRONLY, 0o640)\n"

@@ -352,7 +352,7 @@ test_job_values(void **state)
         { "factor too small", SBX_TAG_FACTOR, U32('\xe7', 3, 0, 0) },
         { "factor too large", SBX_TAG_FACTOR, U32(0, 0, 1, 0) },
         { "factor of 8 bytes", SBX_TAG_FACTOR, "\xe8\3\0\0\0\0\0", 8 },
-        { "unknown flag", SBX_TAG_FLAGS, U32(8, 0, 0, 0) },
+        { "unknown flag", SBX_TAG_FLAGS, U32(16, 0, 0, 0) },
         { "flag of high bit", SBX_TAG_FLAGS, U32(0, 0, 0, '\x80') },
         { "unknown layer", SBX_TAG_ALLOW_MISSING, U32(0, 0, '\x20', 0) },
         { "name empty", SBX_TAG_NAME, "", 0 },
@@ -363,7 +363,7 @@ test_job_values(void **state)
     const bad_row_t good[] = {
         { "", SBX_TAG_LANGUAGE, "python", 6 },
         { "", SBX_TAG_FACTOR, U32('\xe2', 4, 0, 0) },
-        { "", SBX_TAG_FLAGS, U32(7, 0, 0, 0) },
+        { "", SBX_TAG_FLAGS, U32(15, 0, 0, 0) },
         { "", SBX_TAG_ALLOW_MISSING, U32('\xff', '\x3f', 0, 0) },
         { "", SBX_TAG_NAME, "main.py", 7 },
         { "", SBX_TAG_CODE, "", 0 }

@@ -199,30 +199,6 @@ push_limits(lua_State *L, const uint64_t limits[SBX_LIMIT_COUNT])
 
 
 void
-sbx_lua_push_request(lua_State *L, const sbx_policy_request_t *req)
-{
-    size_t i;
-
-    lua_createtable(L, 0, 5);
-    set_str(L, "method", req->method);
-    set_str(L, "uri", req->uri);
-    set_str(L, "args", req->query);
-    set_str(L, "remote_addr", req->remote_addr);
-
-    lua_createtable(L, 0, (int) req->nheaders);
-
-    for (i = 0; i < req->nheaders; i++) {
-        lua_pushlstring(L, req->headers[i].key.data, req->headers[i].key.len);
-        lua_pushlstring(L, req->headers[i].value.data,
-                        req->headers[i].value.len);
-        lua_rawset(L, -3);
-    }
-
-    lua_setfield(L, -2, "headers");
-}
-
-
-void
 sbx_lua_push_job(lua_State *L, const sbx_job_t *job,
     const uint64_t ceilings[SBX_LIMIT_COUNT], const sbx_policy_request_t *req)
 {

@@ -81,6 +81,7 @@ push_headers(lua_State *L, const sbx_policy_request_t *req)
 }
 
 
+/* A limit that is none is nil, as in a job. */
 static void
 make_ceilings(lua_State *L, const sbx_policy_request_t *req)
 {
@@ -96,8 +97,11 @@ make_ceilings(lua_State *L, const sbx_policy_request_t *req)
 
         for (id = 0; id < SBX_LIMIT_COUNT; id++) {
             value = req->ceilings[i].limits[id];
-            lua_pushinteger(L, (lua_Integer) value);
-            lua_setfield(L, -2, sbx_limits[id].name);
+
+            if (!sbx_limit_is_none((sbx_limit_id_t) id, value)) {
+                lua_pushinteger(L, (lua_Integer) value);
+                lua_setfield(L, -2, sbx_limits[id].name);
+            }
         }
 
         sbx_lua_make_read_only(L);

@@ -162,13 +162,18 @@ refuse_more(reader_t *in, const char *field, int bound)
 
 
 static void
-read_stdin(reader_t *in)
+add_case(reader_t *in, sbx_str_t input)
 {
-    sbx_job_t *job = &in->wish->native.job;
-
-    if (sbx_job_add_case(job, 0, read_string(in, "stdin")) != 0) {
+    if (sbx_job_add_case(&in->wish->native.job, 0, input) != 0) {
         refuse_more(in, "stdin", 1);
     }
+}
+
+
+static void
+read_stdin(reader_t *in)
+{
+    add_case(in, read_string(in, "stdin"));
 }
 
 
@@ -426,25 +431,6 @@ static const row_t job_rows[] = {
 };
 
 
-/* What only the whole job shows. */
-static void
-finish_job(reader_t *in)
-{
-    int clash;
-    sbx_job_t *job = &in->wish->native.job;
-
-    if (job->ncases == 0 && sbx_job_add_case(job, 0, SBX_STR("")) != 0) {
-        refuse_more(in, "stdin", 1);
-    }
-
-    clash = sbx_job_clash(job);
-
-    if (clash >= 0) {
-        refuse(in, "files[%d]: the path is in the way of another file", clash);
-    }
-}
-
-
 static void
 read_job(lua_State *L, int index, sbx_policy_wish_t *wish)
 {
@@ -480,7 +466,10 @@ read_job(lua_State *L, int index, sbx_policy_wish_t *wish)
     }
 
     lua_pop(L, 1);
-    finish_job(&in);
+
+    if (wish->native.job.ncases == 0) {
+        add_case(&in, SBX_STR(""));
+    }
 }
 
 

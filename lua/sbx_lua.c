@@ -26,6 +26,11 @@
 
 
 typedef struct {
+    const sbx_policy_request_t *req;
+    sbx_policy_wish_t *wish;
+} request_call_t;
+
+typedef struct {
     sbx_job_t *job;
     const uint64_t *ceilings;
     const sbx_policy_request_t *req;
@@ -42,6 +47,7 @@ typedef struct {
 
 
 const char *const sbx_lua_functions[SBX_LUA_FUNCTIONS] = {
+    [SBX_LUA_REQUEST] = "request",
     [SBX_LUA_LIMITS] = "limits",
     [SBX_LUA_RESPONSE] = "response",
 };
@@ -148,7 +154,7 @@ check_table(lua_State *L, sbx_policy_t *policy)
 
         if (i < 0) {
             text = lua_pushfstring(L, "unknown field \"%s\"; a policy has "
-                                   "limits and response", name);
+                                   "request, limits and response", name);
             lua_insert(L, -2);
 
             if (lua_isfunction(L, -1)) {
@@ -176,6 +182,7 @@ load_call(lua_State *L)
     lua_settop(L, 0);
     sbx_lua_open_library(L);
     sbx_lua_open_views(L);
+    sbx_lua_open_request(L);
 
     /* text only: a crafted binary chunk can corrupt the interpreter */
     if (luaL_loadbufferx(L, policy->text, policy->len, "=" SBX_LUA_CHUNK, "t")
@@ -229,8 +236,8 @@ load_state(sbx_policy_t *policy, char *err, size_t size)
 }
 
 
-static int
-call_policy(sbx_policy_t *policy, lua_CFunction fn, void *data, size_t extra,
+int
+sbx_lua_call(sbx_policy_t *policy, lua_CFunction fn, void *data, size_t extra,
     char *err, size_t size)
 {
     int rc;
@@ -246,9 +253,8 @@ call_policy(sbx_policy_t *policy, lua_CFunction fn, void *data, size_t extra,
 }
 
 
-/* Pushes the policy's function, with a fresh environment for it. */
-static void
-push_function(lua_State *L, sbx_lua_function_t function)
+void
+sbx_lua_push_function(lua_State *L, sbx_lua_function_t function)
 {
     lua_newtable(L);
     sbx_lua_push_key(L, SBX_LUA_KEY_ENV_META);
@@ -259,15 +265,20 @@ push_function(lua_State *L, sbx_lua_function_t function)
     lua_pushstring(L, sbx_lua_functions[function]);
     lua_rawget(L, -2);
     lua_remove(L, -2);
+    sbx_lua_policy(L)->function = function;
 }
 
 
-/*
- * Makes an error about what a function returned point to the function, because
- * no line of the policy runs any more.  Stack: function, result.
- */
-static void
-read_result(lua_State *L, lua_CFunction reader, void *call)
+const char *
+sbx_lua_function(lua_State *L)
+{
+    return sbx_lua_functions[sbx_lua_policy(L)->function];
+}
+
+
+/* No line of the policy runs any more that an error could point to. */
+void
+sbx_lua_read_result(lua_State *L, lua_CFunction reader, void *call)
 {
     int status;
 
@@ -290,6 +301,35 @@ read_result(lua_State *L, lua_CFunction reader, void *call)
 
 
 static int
+read_wish(lua_State *L)
+{
+    request_call_t *call = lua_touserdata(L, 2);
+
+    sbx_lua_read_wish(L, 1, call->wish);
+    return 0;
+}
+
+
+static int
+request_call(lua_State *L)
+{
+    request_call_t *call = lua_touserdata(L, 1);
+
+    lua_settop(L, 0);
+    sbx_lua_push_function(L, SBX_LUA_REQUEST);
+    lua_pushvalue(L, 1);
+    sbx_lua_push_request(L, call->req);
+    lua_call(L, 1, 1);
+
+    if (!lua_isnil(L, -1)) {
+        sbx_lua_read_result(L, read_wish, call);
+    }
+
+    return 0;
+}
+
+
+static int
 read_limits(lua_State *L)
 {
     limits_call_t *call = lua_touserdata(L, 2);
@@ -305,12 +345,12 @@ limits_call(lua_State *L)
     limits_call_t *call = lua_touserdata(L, 1);
 
     lua_settop(L, 0);
-    push_function(L, SBX_LUA_LIMITS);
+    sbx_lua_push_function(L, SBX_LUA_LIMITS);
     lua_pushvalue(L, 1);
     sbx_lua_push_job(L, call->job, call->ceilings, call->req);
     sbx_lua_push_runtime(L, call->runtime);
     lua_call(L, 2, 1);
-    read_result(L, read_limits, call);
+    sbx_lua_read_result(L, read_limits, call);
 
     return 0;
 }
@@ -336,12 +376,12 @@ response_call(lua_State *L)
     response_call_t *call = lua_touserdata(L, 1);
 
     lua_settop(L, 0);
-    push_function(L, SBX_LUA_RESPONSE);
+    sbx_lua_push_function(L, SBX_LUA_RESPONSE);
     lua_pushvalue(L, 1);
     sbx_lua_push_request(L, call->req);
     sbx_lua_push_verdict(L, call->verdict);
     lua_call(L, 2, 1);
-    read_result(L, read_response, call);
+    sbx_lua_read_result(L, read_response, call);
 
     return 0;
 }
@@ -403,8 +443,8 @@ read_file(sbx_policy_t *policy, char *err, size_t size)
 
 
 sbx_policy_t *
-sbx_policy_open(const char *path, const sbx_policy_bounds_t *bounds, char *err,
-    size_t size)
+sbx_policy_open(const char *path, const sbx_policy_config_t *config,
+    const sbx_policy_bounds_t *bounds, char *err, size_t size)
 {
     sbx_policy_t *policy;
     sbx_policy_bounds_t *own;
@@ -418,6 +458,10 @@ sbx_policy_open(const char *path, const sbx_policy_bounds_t *bounds, char *err,
     }
 
     own = &policy->bounds;
+
+    if (config != NULL) {
+        policy->config = *config;
+    }
 
     if (bounds != NULL) {
         *own = *bounds;
@@ -452,9 +496,17 @@ sbx_policy_close(sbx_policy_t *policy)
     }
 
     free(policy->json.buf);
+    free(policy->keep.buf);
     free(policy->text);
     free(policy->path);
     free(policy);
+}
+
+
+int
+sbx_policy_has_request(const sbx_policy_t *policy)
+{
+    return (policy->has & 1u << SBX_LUA_REQUEST) != 0;
 }
 
 
@@ -473,6 +525,33 @@ sbx_policy_has_response(const sbx_policy_t *policy)
 
 
 int
+sbx_policy_request(sbx_policy_t *policy, const sbx_policy_request_t *req,
+    sbx_policy_wish_t *wish, char *err, size_t size)
+{
+    request_call_t call = { req, wish };
+
+    memset(wish, 0, sizeof(*wish));
+
+    if (!sbx_policy_has_request(policy)) {
+        return 0;
+    }
+
+    return sbx_lua_call(policy, request_call, &call, req->body.len, err, size);
+}
+
+
+void
+sbx_policy_wish_clear(sbx_policy_wish_t *wish)
+{
+    sbx_request_clear(&wish->native);
+    sbx_policy_response_clear(&wish->answer);
+    free((char *) wish->keep.data);
+    free((char *) wish->pass.data);
+    memset(wish, 0, sizeof(*wish));
+}
+
+
+int
 sbx_policy_limits(sbx_policy_t *policy, sbx_job_t *job,
     const uint64_t ceilings[SBX_LIMIT_COUNT], const sbx_policy_request_t *req,
     const sbx_policy_runtime_t *runtime, char *err, size_t size)
@@ -486,7 +565,9 @@ sbx_policy_limits(sbx_policy_t *policy, sbx_job_t *job,
     memcpy(call.result.limits, job->limits, sizeof(job->limits));
     call.result.factor_permille = job->factor_permille;
 
-    if (call_policy(policy, limits_call, &call, 0, err, size) != 0) {
+    if (sbx_lua_call(policy, limits_call, &call, req->body.len, err, size)
+        != 0)
+    {
         return -1;
     }
 
@@ -510,8 +591,10 @@ sbx_policy_response(sbx_policy_t *policy, const sbx_policy_request_t *req,
         return 0;
     }
 
-    if (call_policy(policy, response_call, &call,
-                    v->output.len + v->errout.len, err, size) != 0)
+    if (sbx_lua_call(policy, response_call, &call,
+                     v->output.len + v->errout.len + req->body.len
+                     + req->keep.len, err, size)
+        != 0)
     {
         sbx_policy_response_clear(out);
         return -1;

@@ -1,17 +1,18 @@
 /*
  * sbx_lua.h: an operator's policy, bounded.
  *
- * A policy file returns a table of functions: limits(job, runtime) and
- * response(req, verdict), each optional.  It runs in a worker, between events:
- * instruction budget, memory cap, deadline, reduced and metered library.  A
- * policy can lower and choose; C narrows the result to the ceilings.  A policy
- * that fails refuses.  lua_State appears in no header.
+ * A policy file returns a table of functions: request(req), limits(job,
+ * runtime) and response(req, verdict), each optional.  It runs in a worker,
+ * between events: instruction budget, memory cap, deadline, reduced and metered
+ * library.  A policy can lower and choose; C narrows the result to the ceilings.
+ * A policy that fails refuses.  lua_State appears in no header.
  */
 
 #ifndef SBX_LUA_H
 #define SBX_LUA_H
 
 #include "../sandbox/sbx_job.h"
+#include "../sandbox/sbx_json.h"
 #include "../sandbox/sbx_verdict.h"
 
 typedef struct sbx_policy_s sbx_policy_t;
@@ -27,11 +28,30 @@ typedef struct {
     sbx_str_t key, value;
 } sbx_pair_t;
 
-/* Read-only views.  All strings are copied into Lua. */
+/* What stands behind the file in the directive: the policy's `config`. */
 typedef struct {
-    sbx_str_t method, uri, query, remote_addr;
+    const sbx_pair_t *pairs;
+    size_t npairs;
+} sbx_policy_config_t;
+
+/* The most a language may have in a location. */
+typedef struct {
+    sbx_str_t language;
+    uint64_t limits[SBX_LIMIT_COUNT];
+} sbx_policy_ceiling_t;
+
+/*
+ * A view of the request.  What the policy reads is copied into Lua when it is
+ * read, so the view has to live as long as the call, the ceilings as long as
+ * the policy.
+ */
+typedef struct {
+    sbx_str_t method, uri, query, remote_addr, body;
     const sbx_pair_t *headers;  /* keys in lower case */
     size_t nheaders;
+    const sbx_policy_ceiling_t *ceilings;
+    size_t nceilings;
+    sbx_str_t keep;             /* of sbx_policy_wish_t; "" : nil */
 } sbx_policy_request_t;
 
 typedef struct {
@@ -47,18 +67,53 @@ typedef struct {
     sbx_str_t body;             /* heap */
 } sbx_policy_response_t;
 
+typedef enum {
+    SBX_POLICY_NATIVE = 0,      /* nil: the native contract goes on */
+    SBX_POLICY_JOB,
+    SBX_POLICY_ANSWER,          /* nothing runs */
+    SBX_POLICY_PASS             /* somebody else's */
+} sbx_policy_action_t;
+
+/* What request() wants. */
+typedef struct {
+    sbx_policy_action_t action;
+    sbx_request_t native;       /* JOB: as parsed from JSON; language "" and
+                                   code.data NULL: the policy named none */
+    char invalid[256];          /* JOB: why its values make no job; "" : they
+                                   do */
+    sbx_str_t keep;             /* JOB: heap; for sbx_policy_request_t */
+    sbx_policy_response_t answer;
+    sbx_str_t pass;             /* PASS: heap; "@name", or "/uri?args" */
+} sbx_policy_wish_t;
+
 /*
  * Loads the file (text chunks only), runs it once in bounds, checks that it
  * returns a table that has no other fields than the known functions.
- * Configuration time (master); workers inherit it by fork.  On NULL, err says
+ * Configuration time (master); workers inherit it by fork.  config NULL: none;
+ * its strings have to live as long as the policy.  On NULL, err says
  * "FILE:LINE: message".  The file is read when opened, not later.
  */
 sbx_policy_t *sbx_policy_open(const char *path,
-    const sbx_policy_bounds_t *bounds, char *err, size_t size);
+    const sbx_policy_config_t *config, const sbx_policy_bounds_t *bounds,
+    char *err, size_t size);
 void sbx_policy_close(sbx_policy_t *policy);
 
+int sbx_policy_has_request(const sbx_policy_t *policy);
 int sbx_policy_has_limits(const sbx_policy_t *policy);
 int sbx_policy_has_response(const sbx_policy_t *policy);
+
+/*
+ * request(req): req has method, uri, args, headers, body, remote_addr and
+ * ceilings by language and limit.  The result is nil, a job (its limits are
+ * wishes: the caller narrows them), an answer, or where to pass the request on.
+ * Unknown keys and wrong types are errors; values of the right type that make
+ * no job (a path with "..") are told in wish->invalid, because they may be the
+ * client's.  Returns 0 with *wish filled, -1 with err; the caller clears *wish
+ * after either.
+ */
+int sbx_policy_request(sbx_policy_t *policy, const sbx_policy_request_t *req,
+    sbx_policy_wish_t *wish, char *err, size_t size);
+void sbx_policy_wish_clear(sbx_policy_wish_t *wish);
 
 /*
  * limits(job, runtime): job has language, name, code_bytes, stdin_bytes, nargs,
@@ -75,7 +130,8 @@ int sbx_policy_limits(sbx_policy_t *policy, sbx_job_t *job,
     char *err, size_t size);
 
 /*
- * response(req, verdict): verdict is the native answer as a table (numbers,
+ * response(req, verdict): req is what request() saw, and keep is what it kept;
+ * verdict is the native answer as a table (numbers,
  * strings, tables; output and stderr as raw byte strings), plus http (the
  * status it would have).  The result is nil (native answer stays), or a table
  * with status (200 … 599, else as http), headers (string → string), body

@@ -256,6 +256,7 @@ static void
 disarm(sbx_policy_t *policy)
 {
     policy->bound.running = NULL;
+    policy->request = NULL;
     lua_sethook(policy->L, NULL, 0, 0);
 }
 

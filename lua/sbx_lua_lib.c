@@ -15,9 +15,6 @@
 
 #include "sbx_lua_private.h"
 
-/* A loop over bytes in C costs about this many bytes per instruction. */
-#define BYTES_PER_STEP  16
-
 
 typedef struct {
     const char *library;        /* table the stock function lives in */
@@ -71,7 +68,7 @@ call_metered(lua_State *L)
     size_t len;
 
     luaL_checklstring(L, 1, &len);
-    sbx_lua_meter(L, len / BYTES_PER_STEP);
+    sbx_lua_meter(L, len / SBX_LUA_BYTES_PER_STEP);
 
     return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
@@ -98,6 +95,14 @@ static int
 base_pairs(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TTABLE);
+
+    if (luaL_getmetafield(L, 1, "__pairs") != LUA_TNIL) {
+        lua_pushvalue(L, 1);
+        lua_call(L, 1, 3);
+
+        return 3;
+    }
+
     lua_pushcfunction(L, base_next);
     lua_pushvalue(L, 1);
     lua_pushnil(L);
@@ -172,7 +177,7 @@ string_rep(lua_State *L)
     }
 
     total = (size_t) n * unit;
-    sbx_lua_meter(L, total / BYTES_PER_STEP);
+    sbx_lua_meter(L, total / SBX_LUA_BYTES_PER_STEP);
 
     out = luaL_buffinitsize(L, &buffer, total);
     memcpy(out, s, len);
@@ -185,7 +190,6 @@ string_rep(lua_State *L)
 
 
 static const luaL_Reg base_own[] = {
-    { "json", sbx_lua_json },
     { "next", base_next },
     { "pairs", base_pairs },
     { "setmetatable", base_setmetatable },
@@ -226,16 +230,43 @@ copy_stock(lua_State *L, int from, int to, const char *const *names, int scans)
 }
 
 
+/* upvalue 1: the table behind a closed one, whose keys come with its values */
+static int
+next_behind(lua_State *L)
+{
+    lua_settop(L, 2);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_replace(L, 1);
+
+    return base_next(L);
+}
+
+
+static int
+pairs_behind(lua_State *L)
+{
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_pushcclosure(L, next_behind, 1);
+    lua_pushvalue(L, 1);
+    lua_pushnil(L);
+
+    return 3;
+}
+
+
 /*
- * Puts an empty table with a metatable that reads from the table on the top
- * and refuses writes in its place.  A policy cannot get at what is behind it:
- * getmetatable answers false.
+ * The closed table is empty, with a metatable that reads from the one behind it
+ * and refuses writes.  A policy cannot get at what is behind: getmetatable
+ * answers false.
  */
-static void
-make_read_only(lua_State *L)
+void
+sbx_lua_make_read_only(lua_State *L)
 {
     lua_newtable(L);
-    lua_createtable(L, 0, 3);
+    lua_createtable(L, 0, 4);           /* …, real, proxy, meta */
+    lua_pushvalue(L, -3);
+    lua_pushcclosure(L, pairs_behind, 1);
+    lua_setfield(L, -2, "__pairs");
     lua_rotate(L, -3, -1);              /* proxy, meta, real */
     lua_setfield(L, -2, "__index");
     lua_pushcfunction(L, refuse_write);
@@ -277,7 +308,7 @@ add_library(lua_State *L, int library, const char *name, lua_CFunction open,
         luaL_setfuncs(L, more, 0);
     }
 
-    make_read_only(L);
+    sbx_lua_make_read_only(L);
     lua_setfield(L, library, name);
 }
 
@@ -297,6 +328,28 @@ set_string_methods(lua_State *L, int library)
 }
 
 
+/* The strings behind the file in the directive. */
+static void
+set_config(lua_State *L, int library)
+{
+    size_t i;
+    const sbx_policy_config_t *config = &sbx_lua_policy(L)->config;
+
+    lua_createtable(L, 0, (int) config->npairs);
+
+    for (i = 0; i < config->npairs; i++) {
+        lua_pushlstring(L, config->pairs[i].key.data,
+                        config->pairs[i].key.len);
+        lua_pushlstring(L, config->pairs[i].value.data,
+                        config->pairs[i].value.len);
+        lua_rawset(L, -3);
+    }
+
+    sbx_lua_make_read_only(L);
+    lua_setfield(L, library, "config");
+}
+
+
 void
 sbx_lua_open_library(lua_State *L)
 {
@@ -310,6 +363,7 @@ sbx_lua_open_library(lua_State *L)
     lua_settop(L, library);
 
     luaL_setfuncs(L, base_own, 0);
+    luaL_setfuncs(L, sbx_lua_codec_functions, 0);
 
     /* what nil cannot say in a table that becomes JSON */
     lua_pushlightuserdata(L, NULL);
@@ -322,7 +376,14 @@ sbx_lua_open_library(lua_State *L)
     add_library(L, library, LUA_TABLIBNAME, NULL, sbx_lua_table_functions,
                 NULL);
 
+    add_library(L, library, "base64", NULL, sbx_lua_base64_functions, NULL);
+    add_library(L, library, "hex", NULL, sbx_lua_hex_functions, NULL);
+
+    sbx_lua_push_json(L);
+    lua_setfield(L, library, "json");
+
     set_string_methods(L, library);
+    set_config(L, library);
 
     sbx_lua_set_key(L, SBX_LUA_KEY_LIBRARY);
 }

@@ -46,7 +46,8 @@ typedef struct {
 } sbx_lua_bound_t;
 
 typedef enum {
-    SBX_LUA_LIMITS = 0,
+    SBX_LUA_REQUEST = 0,
+    SBX_LUA_LIMITS,
     SBX_LUA_RESPONSE,
     SBX_LUA_FUNCTIONS
 } sbx_lua_function_t;
@@ -60,8 +61,12 @@ struct sbx_policy_s {
     sbx_policy_bounds_t bounds;
     lua_State *L;               /* NULL: made again at the next call */
     sbx_lua_bound_t bound;
+    sbx_policy_config_t config;
+    const sbx_policy_request_t *request;    /* of the call under way */
     sbx_json_out_t json;        /* here, so that no Lua error leaks it */
+    sbx_json_out_t keep;        /* the same */
     unsigned has;               /* bit per sbx_lua_function_t */
+    sbx_lua_function_t function;    /* called last */
 };
 
 /* Registry keys: the address is the key, the name is for the reader. */
@@ -70,9 +75,28 @@ typedef enum {
     SBX_LUA_KEY_CHUNK,          /* main function; its upvalue 1 is _ENV */
     SBX_LUA_KEY_ENV_META,       /* metatable of each call's fresh _ENV */
     SBX_LUA_KEY_TABLE,          /* what the policy file returned */
+    SBX_LUA_KEY_REQUEST,        /* table of the call's request */
+    SBX_LUA_KEY_REQUEST_META,
+    SBX_LUA_KEY_CEILINGS,       /* C's array → read-only table */
     SBX_LUA_KEY_VIEW,           /* first of one metatable per view */
     SBX_LUA_KEY_COUNT = SBX_LUA_KEY_VIEW + 8
 } sbx_lua_key_t;
+
+/* sbx_lua.c: what the three functions' files share */
+int sbx_lua_call(sbx_policy_t *policy, lua_CFunction fn, void *data,
+    size_t extra, char *err, size_t size);
+
+/* Pushes the policy's function, with a fresh environment for it. */
+void sbx_lua_push_function(lua_State *L, sbx_lua_function_t function);
+
+/* The name of the one that was pushed last, for errors. */
+const char *sbx_lua_function(lua_State *L);
+
+/*
+ * Calls reader(result, call), where the stack holds function and result, and
+ * makes its errors point to the function.
+ */
+void sbx_lua_read_result(lua_State *L, lua_CFunction reader, void *call);
 
 void sbx_lua_push_key(lua_State *L, int key);
 void sbx_lua_set_key(lua_State *L, int key);    /* pops the value */
@@ -96,10 +120,24 @@ void sbx_lua_meter(lua_State *L, uint64_t n);
 
 sbx_policy_t *sbx_lua_policy(lua_State *L);
 
+/* A loop over bytes in C costs about this many bytes per instruction. */
+#define SBX_LUA_BYTES_PER_STEP  16
+
 /* sbx_lua_lib.c, sbx_lua_table.c, sbx_lua_find.c: the library */
 void sbx_lua_open_library(lua_State *L);
+
+/* Replaces the table at the top by a closed one that reads from it. */
+void sbx_lua_make_read_only(lua_State *L);
 extern const luaL_Reg sbx_lua_table_functions[];
 extern const luaL_Reg sbx_lua_find_functions[];
+
+/* sbx_lua_codec.c */
+extern const luaL_Reg sbx_lua_base64_functions[];
+extern const luaL_Reg sbx_lua_hex_functions[];
+extern const luaL_Reg sbx_lua_codec_functions[];
+
+/* sbx_lua_decode.c: pushes the table json */
+void sbx_lua_push_json(lua_State *L);
 
 /* sbx_lua_view.c: C's structs as tables; each pushes one value */
 typedef enum {
@@ -114,9 +152,11 @@ typedef enum {
 } sbx_lua_view_t;
 
 void sbx_lua_open_views(lua_State *L);
+
+/* Makes the table at the top a list in JSON, also when it is empty. */
+void sbx_lua_mark_list(lua_State *L);
 void sbx_lua_push_job(lua_State *L, const sbx_job_t *job,
     const uint64_t ceilings[SBX_LIMIT_COUNT], const sbx_policy_request_t *req);
-void sbx_lua_push_request(lua_State *L, const sbx_policy_request_t *req);
 void sbx_lua_push_runtime(lua_State *L, const sbx_policy_runtime_t *runtime);
 void sbx_lua_push_verdict(lua_State *L, const sbx_verdict_t *v);
 
@@ -126,6 +166,17 @@ void sbx_lua_push_verdict(lua_State *L, const sbx_verdict_t *v);
  */
 const char *const *sbx_lua_view_keys(sbx_lua_view_t view);
 int sbx_lua_view_of(lua_State *L, int index);
+
+/* sbx_lua_request.c: the request, whose fields are made when they are read */
+void sbx_lua_open_request(lua_State *L);
+void sbx_lua_push_request(lua_State *L, const sbx_policy_request_t *req);
+
+/*
+ * sbx_lua_keep.c: a value as bytes that outlive the state; appended to the
+ * policy's keep text, and read back.
+ */
+void sbx_lua_pack_value(lua_State *L, int index);
+void sbx_lua_push_packed(lua_State *L, sbx_str_t packed);
 
 /* sbx_lua_json.c: appends the value at index to the policy's json text */
 void sbx_lua_json_value(lua_State *L, int index);
@@ -141,5 +192,8 @@ void sbx_lua_read_limits(lua_State *L, int index,
     const uint64_t ceilings[SBX_LIMIT_COUNT], sbx_lua_limits_t *out);
 void sbx_lua_read_response(lua_State *L, int index,
     sbx_policy_response_t *out);
+
+/* sbx_lua_wish.c: what request() returned */
+void sbx_lua_read_wish(lua_State *L, int index, sbx_policy_wish_t *wish);
 
 #endif

@@ -182,23 +182,25 @@ check_header(lua_State *L, sbx_str_t key, sbx_str_t value)
     size_t i;
 
     if (!is_token(key.data, key.len)) {
-        luaL_error(L, "response(): \"%s\" is no header name", key.data);
+        luaL_error(L, "%s(): \"%s\" is no header name",
+                   sbx_lua_function(L), key.data);
     }
 
     for (i = 0; refused_headers[i] != NULL; i++) {
         if (strcasecmp(refused_headers[i], key.data) == 0) {
-            luaL_error(L, "response(): header %s is set by nginx alone",
-                       key.data);
+            luaL_error(L, "%s(): header %s is set by nginx alone",
+                       sbx_lua_function(L), key.data);
         }
     }
 
     if (!is_field_value(value.data, value.len)) {
-        luaL_error(L, "response(): the value of header %s has a control "
-                   "character", key.data);
+        luaL_error(L, "%s(): the value of header %s has a control "
+                   "character", sbx_lua_function(L), key.data);
     }
 
     if (key.len + value.len > HEADER_BYTES) {
-        luaL_error(L, "response(): header %s is too long", key.data);
+        luaL_error(L, "%s(): header %s is too long",
+                   sbx_lua_function(L), key.data);
     }
 }
 
@@ -211,8 +213,8 @@ read_headers(lua_State *L, int index, sbx_policy_response_t *out)
     sbx_str_t key, value;
 
     if (!lua_istable(L, index)) {
-        luaL_error(L, "response(): headers must be a table, not a %s",
-                   luaL_typename(L, index));
+        luaL_error(L, "%s(): headers must be a table, not a %s",
+                   sbx_lua_function(L), luaL_typename(L, index));
     }
 
     out->headers = calloc(HEADERS_MAX, sizeof(*out->headers));
@@ -222,11 +224,13 @@ read_headers(lua_State *L, int index, sbx_policy_response_t *out)
 
     for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
         if (lua_type(L, -2) != LUA_TSTRING || lua_type(L, -1) != LUA_TSTRING) {
-            luaL_error(L, "response(): headers must be strings by names");
+            luaL_error(L, "%s(): headers must be strings by names",
+                       sbx_lua_function(L));
         }
 
         if (out->nheaders == HEADERS_MAX) {
-            luaL_error(L, "response(): more than %d headers", HEADERS_MAX);
+            luaL_error(L, "%s(): more than %d headers",
+                       sbx_lua_function(L), HEADERS_MAX);
         }
 
         key.data = lua_tolstring(L, -2, &key.len);
@@ -265,8 +269,8 @@ read_body(lua_State *L, int index, sbx_policy_response_t *out)
         break;
 
     default:
-        luaL_error(L, "response(): body must be a string or a table, not a %s",
-                   luaL_typename(L, index));
+        luaL_error(L, "%s(): body must be a string or a table, not a %s",
+                   sbx_lua_function(L), luaL_typename(L, index));
     }
 }
 
@@ -282,7 +286,8 @@ read_status(lua_State *L, int index)
     if (lua_type(L, index) != LUA_TNUMBER || !exact || status < 200
         || status > 599)
     {
-        luaL_error(L, "response(): status must be a number from 200 to 599");
+        luaL_error(L, "%s(): status must be a number from 200 to 599",
+                   sbx_lua_function(L));
     }
 
     return (int) status;
@@ -297,8 +302,8 @@ sbx_lua_read_response(lua_State *L, int index, sbx_policy_response_t *out)
     const char *key;
 
     if (!lua_istable(L, index)) {
-        luaL_error(L, "response() must return nil or a table, not a %s",
-                   luaL_typename(L, index));
+        luaL_error(L, "%s() must return nil or a table, not a %s",
+                   sbx_lua_function(L), luaL_typename(L, index));
     }
 
     for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
@@ -315,7 +320,8 @@ sbx_lua_read_response(lua_State *L, int index, sbx_policy_response_t *out)
             read_body(L, value, out);
 
         } else {
-            luaL_error(L, "response() returned an unknown field \"%s\"", key);
+            luaL_error(L, "%s() returned an unknown field \"%s\"",
+                       sbx_lua_function(L), key);
         }
     }
 }

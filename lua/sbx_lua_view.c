@@ -109,6 +109,14 @@ sbx_lua_view_of(lua_State *L, int index)
 }
 
 
+void
+sbx_lua_mark_list(lua_State *L)
+{
+    sbx_lua_push_key(L, SBX_LUA_KEY_VIEW + SBX_LUA_VIEW_LIST);
+    lua_setmetatable(L, -2);
+}
+
+
 static void
 push_view(lua_State *L, sbx_lua_view_t view, int size)
 {
@@ -195,30 +203,6 @@ push_limits(lua_State *L, const uint64_t limits[SBX_LIMIT_COUNT])
             set_int(L, sbx_limits[i].name, value);
         }
     }
-}
-
-
-void
-sbx_lua_push_request(lua_State *L, const sbx_policy_request_t *req)
-{
-    size_t i;
-
-    lua_createtable(L, 0, 5);
-    set_str(L, "method", req->method);
-    set_str(L, "uri", req->uri);
-    set_str(L, "args", req->query);
-    set_str(L, "remote_addr", req->remote_addr);
-
-    lua_createtable(L, 0, (int) req->nheaders);
-
-    for (i = 0; i < req->nheaders; i++) {
-        lua_pushlstring(L, req->headers[i].key.data, req->headers[i].key.len);
-        lua_pushlstring(L, req->headers[i].value.data,
-                        req->headers[i].value.len);
-        lua_rawset(L, -3);
-    }
-
-    lua_setfield(L, -2, "headers");
 }
 
 

@@ -43,6 +43,7 @@ typedef struct {
 
 typedef struct {
     ngx_str_t                       file;
+    sbx_policy_config_t             config;
     sbx_policy_t                   *policy;
 } ngx_http_sandbox_policy_t;
 
@@ -97,6 +98,8 @@ typedef struct {
     ngx_array_t                    *limits[SBX_LIMIT_COUNT];
                                                 /* ngx_http_sandbox_limit_t */
     sbx_policy_t                   *policy;
+    sbx_policy_ceiling_t           *ceilings;   /* for the policy */
+    ngx_uint_t                      nceilings;
     ngx_flag_t                      dry_run;
     ngx_uint_t                      memory_soft;
     ngx_uint_t                      proc_empty;
@@ -134,12 +137,18 @@ typedef struct {
     sbx_frame_t                     frame;      /* head of the answer */
     ngx_http_sandbox_answer_t       answer;
     sbx_policy_response_t           shaped;
+    sbx_policy_request_t            view;       /* what policies see */
+    sbx_str_t                       keep;       /* heap */
+    ngx_str_t                       body;       /* of the request */
     char                           *json;       /* heap */
     unsigned                        sha256_set:1;
     unsigned                        verdict_set:1;
     unsigned                        counted:1;
     unsigned                        frame_set:1;
     unsigned                        cpu_implied:1;  /* cpu_time = timeout */
+    unsigned                        view_set:1;
+    unsigned                        narrow:1;   /* wishes above a ceiling are
+                                                   a policy's */
     unsigned                        answered:1;
     unsigned                        failed:1;   /* nginx's own 5xx: filter puts
                                                    our body in */
@@ -154,7 +163,6 @@ extern ngx_module_t  ngx_http_sandbox_module;
 char *ngx_http_sandbox(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_http_sandbox_code(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_http_sandbox_pass(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
-char *ngx_http_sandbox_policy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_http_sandbox_allow_missing(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_sandbox_slots(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
@@ -184,6 +192,10 @@ ngx_int_t ngx_http_sandbox_check_uses(ngx_conf_t *cf,
 ngx_str_t *ngx_http_sandbox_find_language(ngx_http_sandbox_main_conf_t *smcf,
     sbx_str_t language);
 
+/* The i-th runtime's name; NULL behind the last. */
+ngx_str_t *ngx_http_sandbox_language(ngx_http_sandbox_main_conf_t *smcf,
+    ngx_uint_t i);
+
 /* ngx_http_sandbox_limits.c: one directive and one JSON key per row */
 char *ngx_http_sandbox_limit(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 void ngx_http_sandbox_limits_merge(ngx_http_sandbox_loc_conf_t *prev,
@@ -193,6 +205,9 @@ void ngx_http_sandbox_limits_warn(ngx_conf_t *cf,
     ngx_http_sandbox_loc_conf_t *conf);
 uint64_t ngx_http_sandbox_limit_most(ngx_http_sandbox_loc_conf_t *slcf,
     sbx_limit_id_t id);
+/* The ceilings of one language. */
+void ngx_http_sandbox_limit_ceilings(ngx_http_sandbox_loc_conf_t *slcf,
+    ngx_str_t *language, uint64_t ceilings[SBX_LIMIT_COUNT]);
 /*
  * Sets the job's limits and ctx->ceilings from the location and from what the
  * request asked for.  NGX_OK, NGX_DECLINED with why filled (asked for too
@@ -255,8 +270,30 @@ ngx_int_t ngx_http_sandbox_send_json(ngx_http_request_t *r, ngx_str_t *body);
  */
 ngx_int_t ngx_http_sandbox_filter_init(ngx_conf_t *cf);
 
+/*
+ * Answers with ctx->answer, which nobody else has a part in.  Returns what
+ * ngx_http_finalize_request wants.
+ */
+ngx_int_t ngx_http_sandbox_reply(ngx_http_request_t *r,
+    ngx_http_sandbox_ctx_t *ctx);
+
 /* ngx_http_sandbox_policy.c: opened at configuration, inherited by workers */
-sbx_policy_t *ngx_http_sandbox_policy_add(ngx_conf_t *cf, ngx_str_t *file);
+char *ngx_http_sandbox_policy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+/* The location's ceilings, for its policy to read. */
+ngx_int_t ngx_http_sandbox_policy_ceilings(ngx_conf_t *cf,
+    ngx_http_sandbox_loc_conf_t *slcf);
+/* Fills ctx->view. */
+ngx_int_t ngx_http_sandbox_policy_view(ngx_http_request_t *r,
+    ngx_http_sandbox_ctx_t *ctx);
+/*
+ * ngx_http_sandbox_wish.c: worker; what the policy's request() wants.
+ * NGX_DECLINED: the native contract goes on.  NGX_OK: ctx->native is filled from
+ * the policy's job, or ctx->verdict says why it cannot be.  NGX_DONE: the request
+ * was answered or passed on, and is to be finalized with *rc.  NGX_ERROR after
+ * logging.
+ */
+ngx_int_t ngx_http_sandbox_policy_job(ngx_http_request_t *r,
+    ngx_http_sandbox_ctx_t *ctx, ngx_int_t *rc);
 /* NGX_OK, or NGX_ERROR after logging. */
 ngx_int_t ngx_http_sandbox_policy_limits(ngx_http_request_t *r,
     ngx_http_sandbox_ctx_t *ctx);

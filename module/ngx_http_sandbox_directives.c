@@ -283,30 +283,6 @@ ngx_http_sandbox_pass(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
 
 char *
-ngx_http_sandbox_policy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_http_sandbox_loc_conf_t *slcf = conf;
-
-    ngx_str_t  *value;
-
-    if (slcf->policy != NGX_CONF_UNSET_PTR) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-
-    if (ngx_strcmp(value[1].data, "off") == 0) {
-        slcf->policy = NULL;
-        return NGX_CONF_OK;
-    }
-
-    slcf->policy = ngx_http_sandbox_policy_add(cf, &value[1]);
-
-    return slcf->policy ? NGX_CONF_OK : NGX_CONF_ERROR;
-}
-
-
-char *
 ngx_http_sandbox_allow_missing(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_http_sandbox_loc_conf_t *slcf = conf;

@@ -23,7 +23,11 @@ static void ngx_http_sandbox_body_handler(ngx_http_request_t *r);
 static ngx_int_t ngx_http_sandbox_body(ngx_http_request_t *r, ngx_str_t *body);
 static ngx_int_t ngx_http_sandbox_body_copy(ngx_http_request_t *r, u_char *p);
 static ngx_int_t ngx_http_sandbox_job(ngx_http_request_t *r,
-    ngx_http_sandbox_ctx_t *ctx, ngx_str_t *body);
+    ngx_http_sandbox_ctx_t *ctx, ngx_int_t *answer);
+static ngx_int_t ngx_http_sandbox_job_native(ngx_http_request_t *r,
+    ngx_http_sandbox_ctx_t *ctx);
+static ngx_int_t ngx_http_sandbox_job_complete(ngx_http_request_t *r,
+    ngx_http_sandbox_ctx_t *ctx);
 static ngx_int_t ngx_http_sandbox_job_raw(ngx_http_sandbox_loc_conf_t *slcf,
     ngx_http_sandbox_ctx_t *ctx, ngx_str_t *body);
 static ngx_int_t ngx_http_sandbox_job_json(ngx_http_sandbox_loc_conf_t *slcf,
@@ -54,7 +58,11 @@ ngx_http_sandbox_handler(ngx_http_request_t *r)
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    if (ngx_http_sandbox_precheck(r, ctx) != NGX_OK) {
+    /* a policy with a request() sees what nobody else would accept */
+
+    if ((slcf->policy == NULL || !sbx_policy_has_request(slcf->policy))
+        && ngx_http_sandbox_precheck(r, ctx) != NGX_OK)
+    {
         return ngx_http_sandbox_refuse(r, ctx);
     }
 
@@ -102,6 +110,7 @@ ngx_http_sandbox_cleanup(void *data)
 
     sbx_request_clear(&ctx->native);
     sbx_policy_response_clear(&ctx->shaped);
+    free((char *) ctx->keep.data);
     free(ctx->json);
 }
 
@@ -263,18 +272,22 @@ ngx_http_sandbox_is_json(ngx_str_t *type, ngx_int_t *charset)
 static void
 ngx_http_sandbox_body_handler(ngx_http_request_t *r)
 {
-    ngx_int_t                     rc;
-    ngx_str_t                     body;
+    ngx_int_t                     rc, answer;
     ngx_http_sandbox_ctx_t       *ctx;
     ngx_http_sandbox_loc_conf_t  *slcf;
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_sandbox_module);
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_sandbox_module);
 
-    rc = ngx_http_sandbox_body(r, &body);
+    rc = ngx_http_sandbox_body(r, &ctx->body);
 
     if (rc == NGX_OK) {
-        rc = ngx_http_sandbox_job(r, ctx, &body);
+        rc = ngx_http_sandbox_job(r, ctx, &answer);
+    }
+
+    if (rc == NGX_DONE) {
+        ngx_http_finalize_request(r, answer);
+        return;
     }
 
     if (rc == NGX_DECLINED && !ctx->verdict_set) {
@@ -393,34 +406,68 @@ ngx_http_sandbox_body_copy(ngx_http_request_t *r, u_char *p)
 
 /*
  * NGX_OK: the job is complete.  NGX_DECLINED: it cannot be; the verdict says
- * why, unless it is too large.  NGX_ERROR: the log says why.
+ * why, unless it is too large.  NGX_DONE: the policy had no job; finalize with
+ * *answer.  NGX_ERROR: the log says why.
  */
 static ngx_int_t
 ngx_http_sandbox_job(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx,
-    ngx_str_t *body)
+    ngx_int_t *answer)
 {
-    char                          why[256];
-    ngx_int_t                     rc, charset;
-    sbx_job_t                    *job;
+    ngx_int_t  rc;
+
+    rc = ngx_http_sandbox_policy_job(r, ctx, answer);
+
+    if (rc == NGX_DECLINED) {
+        rc = ngx_http_sandbox_job_native(r, ctx);
+    }
+
+    if (rc == NGX_OK && ctx->verdict_set) {
+        return NGX_DECLINED;
+    }
+
+    return rc == NGX_OK ? ngx_http_sandbox_job_complete(r, ctx) : rc;
+}
+
+
+/* The job as the request's own body has it. */
+
+static ngx_int_t
+ngx_http_sandbox_job_native(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx)
+{
+    ngx_int_t                     charset;
     ngx_table_elt_t              *type;
     ngx_http_sandbox_loc_conf_t  *slcf;
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_sandbox_module);
     type = r->headers_in.content_type;
-    job = &ctx->native.job;
+
+    if (slcf->policy && sbx_policy_has_request(slcf->policy)
+        && ngx_http_sandbox_precheck(r, ctx) != NGX_OK)
+    {
+        return NGX_DECLINED;
+    }
 
     if (slcf->code_name.data == NULL && type
         && ngx_http_sandbox_is_json(&type->value, &charset))
     {
-        rc = ngx_http_sandbox_job_json(slcf, ctx, body);
-
-    } else {
-        rc = ngx_http_sandbox_job_raw(slcf, ctx, body);
+        return ngx_http_sandbox_job_json(slcf, ctx, &ctx->body);
     }
 
-    if (rc != NGX_OK) {
-        return rc;
-    }
+    return ngx_http_sandbox_job_raw(slcf, ctx, &ctx->body);
+}
+
+
+static ngx_int_t
+ngx_http_sandbox_job_complete(ngx_http_request_t *r,
+    ngx_http_sandbox_ctx_t *ctx)
+{
+    char                          why[256];
+    ngx_int_t                     rc;
+    sbx_job_t                    *job;
+    ngx_http_sandbox_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_sandbox_module);
+    job = &ctx->native.job;
 
     rc = ngx_http_sandbox_job_language(r, ctx);
     if (rc != NGX_OK) {
@@ -436,7 +483,7 @@ ngx_http_sandbox_job(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx,
         return NGX_DECLINED;
     }
 
-    if (slcf->code_name.data) {
+    if (job->code.data == (char *) slcf->code.data) {
         ngx_memcpy(ctx->sha256, slcf->code_sha256, sizeof(ctx->sha256));
         ctx->sha256_set = 1;
 

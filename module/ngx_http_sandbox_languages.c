@@ -212,20 +212,29 @@ ngx_http_sandbox_check_uses(ngx_conf_t *cf, ngx_http_sandbox_main_conf_t *smcf)
 
 
 ngx_str_t *
+ngx_http_sandbox_language(ngx_http_sandbox_main_conf_t *smcf, ngx_uint_t i)
+{
+    ngx_http_sandbox_runtime_t  *rt;
+
+    if (i < NGX_HTTP_SANDBOX_BUILT_IN) {
+        return &ngx_http_sandbox_built_in[i];
+    }
+
+    i -= NGX_HTTP_SANDBOX_BUILT_IN;
+    rt = smcf->runtimes.elts;
+
+    return i < smcf->runtimes.nelts ? &rt[i].name : NULL;
+}
+
+
+ngx_str_t *
 ngx_http_sandbox_find_language(ngx_http_sandbox_main_conf_t *smcf,
     sbx_str_t language)
 {
-    ngx_uint_t                   i;
-    ngx_str_t                   *name;
-    ngx_http_sandbox_runtime_t  *rt;
+    ngx_str_t   *name;
+    ngx_uint_t   i;
 
-    rt = smcf->runtimes.elts;
-
-    for (i = 0; i < NGX_HTTP_SANDBOX_BUILT_IN + smcf->runtimes.nelts; i++) {
-
-        name = (i < NGX_HTTP_SANDBOX_BUILT_IN)
-               ? &ngx_http_sandbox_built_in[i]
-               : &rt[i - NGX_HTTP_SANDBOX_BUILT_IN].name;
+    for (i = 0; (name = ngx_http_sandbox_language(smcf, i)) != NULL; i++) {
 
         if (name->len == language.len
             && ngx_memcmp(name->data, language.data, language.len) == 0)

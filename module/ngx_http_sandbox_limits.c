@@ -293,6 +293,26 @@ ngx_http_sandbox_limit_most(ngx_http_sandbox_loc_conf_t *slcf,
 }
 
 
+/* A cpu_time that was never set may be as long as the timeout. */
+
+void
+ngx_http_sandbox_limit_ceilings(ngx_http_sandbox_loc_conf_t *slcf,
+    ngx_str_t *language, uint64_t ceilings[SBX_LIMIT_COUNT])
+{
+    ngx_uint_t                 i;
+    ngx_http_sandbox_limit_t  *limit;
+
+    for (i = 0; i < SBX_LIMIT_COUNT; i++) {
+        limit = ngx_http_sandbox_limit_find(slcf, i, language);
+        ceilings[i] = limit ? limit->max : sbx_limits[i].initial;
+    }
+
+    if (ceilings[SBX_LIMIT_CPU_TIME] == 0) {
+        ceilings[SBX_LIMIT_CPU_TIME] = ceilings[SBX_LIMIT_TIMEOUT];
+    }
+}
+
+
 ngx_int_t
 ngx_http_sandbox_limits_set(ngx_http_request_t *r,
     ngx_http_sandbox_ctx_t *ctx, char *why, size_t size)
@@ -306,11 +326,12 @@ ngx_http_sandbox_limits_set(ngx_http_request_t *r,
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_sandbox_module);
     limits = ctx->native.job.limits;
 
+    ngx_http_sandbox_limit_ceilings(slcf, &ctx->language, ctx->ceilings);
+
     for (i = 0; i < SBX_LIMIT_COUNT; i++) {
         limit = ngx_http_sandbox_limit_find(slcf, i, &ctx->language);
 
         limits[i] = sbx_limits[i].initial;
-        ctx->ceilings[i] = limit ? limit->max : limits[i];
 
         if (limit) {
             rc = ngx_http_sandbox_limit_evaluate(r, limit, i, &limits[i]);
@@ -327,11 +348,6 @@ ngx_http_sandbox_limits_set(ngx_http_request_t *r,
         if (i == SBX_LIMIT_CPU_TIME && limits[i] == 0) {
             limits[i] = limits[SBX_LIMIT_TIMEOUT];
             ctx->cpu_implied = !(ctx->native.asked & (1u << i));
-
-            if (ctx->ceilings[i] == 0) {
-                ctx->ceilings[i] = ctx->ceilings[SBX_LIMIT_TIMEOUT];
-            }
-
             limits[i] = ngx_min(limits[i], ctx->ceilings[i]);
         }
 
@@ -340,6 +356,10 @@ ngx_http_sandbox_limits_set(ngx_http_request_t *r,
         }
 
         value = ctx->native.wanted[i];
+
+        if (ctx->narrow) {
+            value = ngx_min(value, ctx->ceilings[i]);
+        }
 
         if (value > ctx->ceilings[i]) {
             snprintf(why, size,

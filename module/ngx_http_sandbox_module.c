@@ -79,7 +79,7 @@ static ngx_command_t
       NULL },
 
     { ngx_string("sandbox_policy"),
-      NGX_HTTP_SANDBOX_LEVELS|NGX_CONF_TAKE1,
+      NGX_HTTP_SANDBOX_LEVELS|NGX_CONF_1MORE,
       ngx_http_sandbox_policy,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
@@ -442,6 +442,12 @@ ngx_http_sandbox_merge_location(ngx_conf_t *cf,
 
     if (conf->language.len == 0) {
         return NGX_CONF_OK;
+    }
+
+    if (conf->policy
+        && ngx_http_sandbox_policy_ceilings(cf, conf) != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
     }
 
     ngx_http_sandbox_limits_warn(cf, conf);

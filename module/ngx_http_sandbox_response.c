@@ -329,6 +329,15 @@ ngx_http_sandbox_refuse(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx)
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
+    return ngx_http_sandbox_reply(r, ctx);
+}
+
+
+ngx_int_t
+ngx_http_sandbox_reply(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx)
+{
+    ngx_int_t  rc;
+
     if (ngx_http_sandbox_intercepted(r, ctx->answer.status)) {
         return ctx->answer.status;
     }

@@ -143,11 +143,24 @@ sbx_limit_find(sbx_str_t name)
 }
 
 
+static int
+parse_unit(sbx_unit_t unit, sbx_str_t text, int bare_seconds, uint64_t *value)
+{
+    switch (unit) {
+    case SBX_UNIT_MS:
+        return parse_time(text, bare_seconds, value);
+    case SBX_UNIT_BYTES:
+        return parse_scaled(text, byte_scales, value);
+    default:
+        return parse_scaled(text, count_scales, value);
+    }
+}
+
+
 int
 sbx_limit_parse(sbx_limit_id_t id, sbx_str_t text, int bare_seconds,
     uint64_t *value)
 {
-    int rc;
     uint64_t v;
     const sbx_limit_t *row;
 
@@ -158,18 +171,9 @@ sbx_limit_parse(sbx_limit_id_t id, sbx_str_t text, int bare_seconds,
         return 0;
     }
 
-    switch (row->unit) {
-    case SBX_UNIT_MS:
-        rc = parse_time(text, bare_seconds, &v);
-        break;
-    case SBX_UNIT_BYTES:
-        rc = parse_scaled(text, byte_scales, &v);
-        break;
-    default:
-        rc = parse_scaled(text, count_scales, &v);
-    }
-
-    if (rc != 0 || v < row->min || v > row->max) {
+    if (parse_unit(row->unit, text, bare_seconds, &v) != 0 || v < row->min
+        || v > row->max)
+    {
         return -1;
     }
 
@@ -183,6 +187,13 @@ int
 sbx_limit_is_none(sbx_limit_id_t id, uint64_t value)
 {
     return sbx_limits[id].none && value == sbx_limits[id].max;
+}
+
+
+int
+sbx_unit_parse(sbx_unit_t unit, sbx_str_t text, uint64_t *value)
+{
+    return parse_unit(unit, text, 0, value);
 }
 
 

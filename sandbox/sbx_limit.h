@@ -59,6 +59,9 @@ int sbx_limit_find(sbx_str_t name);
 int sbx_limit_parse(sbx_limit_id_t id, sbx_str_t text, int bare_seconds,
     uint64_t *value);
 
+/* The same without a row: any value of the unit that fits, a bare time in ms. */
+int sbx_unit_parse(sbx_unit_t unit, sbx_str_t text, uint64_t *value);
+
 /* 1: the value of a limit that may be absent says that it is. */
 int sbx_limit_is_none(sbx_limit_id_t id, uint64_t value);
 

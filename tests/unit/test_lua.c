@@ -53,7 +53,7 @@ static sbx_policy_t *
 open_text(const char *text, char *err, size_t size)
 {
     write_file(text, strlen(text));
-    return sbx_policy_open(path, &slow, err, size);
+    return sbx_policy_open(path, NULL, &slow, err, size);
 }
 
 
@@ -154,7 +154,7 @@ test_open_errors(void **state)
         { "return { limits = 1 }", "FILE: limits must be a function, not a "
           "number" },
         { "return {\n limit = function()\n end }", "FILE:2: unknown field "
-          "\"limit\"; a policy has limits and response" },
+          "\"limit\"; a policy has request, limits and response" },
         { "return { limits = function() end, 1 }", "FILE: unknown field "
           "\"number\"" },
         { "while true do end", "FILE:1: policy used more than 1000000 "
@@ -187,12 +187,12 @@ test_open_errors(void **state)
     }
 
     unlink(path);
-    assert_null(sbx_policy_open(path, NULL, err, sizeof(err)));
+    assert_null(sbx_policy_open(path, NULL, NULL, err, sizeof(err)));
     check_error(err, "FILE: No such file or directory");
-    assert_null(sbx_policy_open("/tmp", NULL, err, sizeof(err)));
+    assert_null(sbx_policy_open("/tmp", NULL, NULL, err, sizeof(err)));
     check_error(err, "/tmp: is not a regular file");
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_null(sbx_policy_open(path, NULL, err, sizeof(err)));
+    assert_null(sbx_policy_open(path, NULL, NULL, err, sizeof(err)));
     check_error(err, "FILE: is not a regular file");
     unlink(path);
 }
@@ -687,7 +687,7 @@ test_every_allocation_fails(void **state)
     for (bytes = 512; bytes < 96 * 1024; bytes += 64) {
         sbx_policy_bounds_t bounds = { 0, bytes, 1000 };
 
-        policy = sbx_policy_open(path, &bounds, err, sizeof(err));
+        policy = sbx_policy_open(path, NULL, &bounds, err, sizeof(err));
         if (policy == NULL) {
             continue;
         }
@@ -756,7 +756,7 @@ test_deadline_is_cpu_time(void **state)
 
     write_file(LIMITS("for i = 1, 100000 do local x = i * 2 end"),
                strlen(LIMITS("for i = 1, 100000 do local x = i * 2 end")));
-    policy = sbx_policy_open(path, &bounds, err, sizeof(err));
+    policy = sbx_policy_open(path, NULL, &bounds, err, sizeof(err));
     assert_non_null(policy);
 
     for (i = 0; i < 8; i++) {

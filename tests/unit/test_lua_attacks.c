@@ -303,7 +303,7 @@ attack_calls(const char *path, const char *code, double *worst)
     unsigned i;
 
     write_policy(path, calls_format, code);
-    policy = sbx_policy_open(path, NULL, err, sizeof(err));
+    policy = sbx_policy_open(path, NULL, NULL, err, sizeof(err));
 
     if (policy == NULL) {
         fprintf(stderr, "%s\n", err);
@@ -338,7 +338,7 @@ attack_load(const char *path, const char *code, double *worst)
     write_policy(path, "if true then %s end return {}\n", code);
 
     start = cpu_ms();
-    policy = sbx_policy_open(path, NULL, err, sizeof(err));
+    policy = sbx_policy_open(path, NULL, NULL, err, sizeof(err));
     start = cpu_ms() - start;
     *worst = start > *worst ? start : *worst;
     sbx_policy_close(policy);

@@ -212,11 +212,12 @@ def run_accuracy(args, programs, tap):
                             k=args.accuracy - len(samples))
     dice.shuffle(samples)
     counts, lock, wrongs = collections.Counter(), threading.Lock(), []
-    start = time.monotonic()
+    start, cpu_ms = time.monotonic(), []
 
     def judge(program, verdict):
         wrong = program.complain(verdict)
         with lock:
+            cpu_ms.append(verdict.get('usage', {}).get('cpu_ms') or 0)
             # the label's status, where it has several the one that came
             wanted = [end.status for end in program.ends]
             got = verdict['status']
@@ -237,6 +238,7 @@ def run_accuracy(args, programs, tap):
     print('# seed %d: %d samples of %d programs in %.0f s, %d wrong, %d times '
           'busy' % (seed, n, len(programs), time.monotonic() - start,
                     len(wrongs), busy))
+    print('# CPU time of the runs: %.0f ms in the mean' % (sum(cpu_ms) / n))
     print('# error rate below %.6f %% (95 %%)'
           % (100 * upper_bound(len(wrongs), n)))
     tap.say('%d wrong' % len(wrongs) if wrongs else None,

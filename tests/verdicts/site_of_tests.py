@@ -37,8 +37,8 @@ http {
     sandbox_command %(build)s/deer-flow;
     sandbox_runtime static %(native)s/eat;
     sandbox_memory 128m max=2g;
-    sandbox_timeout 30s max=60s;
-    sandbox_cpu_time 30s max=60s;
+    sandbox_timeout 60s max=120s;
+    sandbox_cpu_time 60s max=120s;
     sandbox_output 1m max=8m;
     sandbox_disk 16m max=256m;
     sandbox_processes 1 max=64;

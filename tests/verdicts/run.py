@@ -14,6 +14,7 @@ the tables.
 import argparse
 import collections
 import itertools
+import json
 import math
 import os
 import queue
@@ -26,7 +27,7 @@ import time
 
 import cases
 import corpus
-import site_of_tests as site
+import servers
 import walls
 
 CPUS = len(os.sched_getaffinity(0))
@@ -48,7 +49,7 @@ class Tap:
 
 def report(program, verdict, wrong):
     """All there is to see of a wrong verdict."""
-    print('# %s: %s\n# %s' % (program.file, wrong, corpus.json.dumps(verdict)))
+    print('# %s: %s\n# %s' % (program.file, wrong, json.dumps(verdict)))
     for line in program.code.splitlines():
         print('#     ' + line)
 
@@ -88,7 +89,7 @@ def ask_all(server, samples, jobs, judge):
 # each program, each combination
 
 def combinations():
-    """As root all eight; a normal user has no root, nor cgroups of its own."""
+    """Root can make all eight; a normal user has no root, nor cgroups."""
     root = os.geteuid() == 0
     for hook, cgroup, user in itertools.product((0, 1), repeat=3):
         off = [n for n, o in zip(corpus.LAYERS, (hook, cgroup, user)) if o]
@@ -136,7 +137,7 @@ def run_matrix(args, programs, tap):
             if wrong:
                 report(program, verdict, wrong)
 
-        server = site.Supervisor(args, off)
+        server = servers.Supervisor(args, off)
         try:
             check_layers(tap, server, off)
             check_equal_memory(tap, server, off)
@@ -194,7 +195,7 @@ def with_all_layers(args, work):
     os.chmod(top, 0o755)
     server = None
     try:
-        server = site.Nginx(args, top)
+        server = servers.Nginx(args, top)
         return work(server)
     finally:
         if server is not None:
@@ -307,7 +308,7 @@ def main():
         # a runtime cannot be in /tmp: every run has one of its own
         os.chmod(top, 0o755)
         args.native = top
-        site.compile_natives(args)
+        servers.compile_natives(args)
         for program in programs:
             program.add_file(top)
         run(args, programs, tap)

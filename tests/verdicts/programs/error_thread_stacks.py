@@ -1,6 +1,7 @@
 # expect: error exit=1
 # stderr: can't start new thread
 # limits: {"memory": "32m", "threads": 8}
+# weight: 1
 # stacks larger than the address space: contained, and its own end
 
 import threading

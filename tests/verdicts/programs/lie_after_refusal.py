@@ -1,6 +1,7 @@
 # expect: success
 # limits: {"open_files": 64}
 # output: done\n
+# weight: 6
 # all refusals of one run, all handled
 
 import os

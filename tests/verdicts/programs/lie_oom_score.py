@@ -1,4 +1,5 @@
 # expect: success
+# weight: 20
 # asks to be the first to be killed
 
 try:

@@ -1,5 +1,6 @@
 # expect: error exit=1
 # stderr: MemoryError
+# weight: 7
 # refused by a limit of its own
 
 import resource

@@ -1,4 +1,5 @@
 # expect: disk_exceeded signal=SIGXFSZ
+# weight: 9
 # a signal that looks the same whoever sent it, from itself: against itself
 
 import os

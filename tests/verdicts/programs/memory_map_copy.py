@@ -1,6 +1,7 @@
 # expect: memory_exceeded hook
 # without hook: error exit=1
 # limits: {"memory": "48m", "threads": 0}
+# weight: 16
 # a private copy of a file that is larger than its memory
 
 import mmap

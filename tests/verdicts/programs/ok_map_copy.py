@@ -1,5 +1,6 @@
 # expect: success
 # limits: {"memory": "128m"}
+# weight: 8
 # a private copy that fits
 
 import mmap

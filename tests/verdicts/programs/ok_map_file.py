@@ -1,5 +1,6 @@
 # expect: success
 # limits: {"memory": "64m"}
+# weight: 2
 # maps a file larger than its memory to read it
 
 import mmap

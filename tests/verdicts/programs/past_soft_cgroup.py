@@ -2,7 +2,7 @@
 # without cgroup: memory_exceeded watermark
 # mode: soft
 # limits: {"memory": "64m", "timeout": 30000}
-# weight: 4
+# weight: 1
 # soft mode is the hook's: the cgroup's wall is as hard as ever
 
 import ctypes

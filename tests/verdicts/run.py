@@ -288,6 +288,7 @@ def run(args, programs, tap):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--build', required=True)
+    parser.add_argument('--faulty', help='a build with -DSBX_FAULTS')
     parser.add_argument('--nginx', default='/usr/sbin/nginx')
     parser.add_argument('--cc', default='cc')
     parser.add_argument('--port', type=int, default=19490)
@@ -297,6 +298,7 @@ def main():
     parser.add_argument('--repeat', type=int)
     parser.add_argument('names', nargs='*')
     args = parser.parse_args()
+    args.faulty = args.faulty or args.build
 
     many = args.accuracy or args.repeat
     args.jobs = args.jobs or (4 if many else 2) * CPUS

@@ -224,7 +224,7 @@ class Supervisor:
         socket = os.path.join(place, 'socket')
         env = {'PATH': '/usr/bin:/bin', 'LANG': 'C.UTF-8'}
         if 'rlimits' in off:
-            env['SBX_WITHOUT'] = 'rlimits'
+            env['SBX_FAULT'] = 'address_limit'
 
         def enter():
             if self.delegated:
@@ -275,7 +275,7 @@ class Supervisor:
 def copy_build(args, top, with_hook):
     """Without the hook: a library of its name that does nothing."""
     hook = os.path.join(top, 'libsbx_preload.so')
-    shutil.copy(os.path.join(args.build, 'tests/verdicts/deer-flow'), top)
+    shutil.copy(os.path.join(args.faulty, 'deer-flow'), top)
     shutil.copy(os.path.join(args.build, 'deer-flow-python'), top)
     if with_hook:
         shutil.copy(os.path.join(args.build, 'libsbx_preload.so'), hook)

@@ -6,4 +6,4 @@
 
 import array
 
-a = array.array("d", [0.0]) * (10 << 20)
+a = array.array("d", [0.0]) * (20 << 20)

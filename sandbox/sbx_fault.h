@@ -2,8 +2,9 @@
  * sbx_fault.h: what a test breaks on purpose, to see a check notice it.
  *
  * Only in builds with -DSBX_FAULTS: SBX_FAULT in the supervisor's environment
- * is the name of the check (sbx_layer.c) whose layer is to be broken.  With
- * SBX_FAULT_UNTIL there, too, it is broken until that file exists.
+ * is the name of the check (sbx_layer.c) whose layer is to be broken, or
+ * address_limit: no wall around one process's memory.  With SBX_FAULT_UNTIL
+ * there, too, it is broken until that file exists.
  */
 
 #ifndef SBX_FAULT_H

@@ -6,8 +6,6 @@
  */
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "sbx_fault.h"
@@ -27,25 +25,6 @@
 
 /* An operator's own runtime that could not be measured: a generous floor. */
 #define UNMEASURED_BASE     (256 * MIB)
-
-
-/*
- * The wall around one process's memory can be taken away in test builds, to
- * show that the others hold (the hook and cgroups are taken away from outside).
- */
-static int
-is_left_out(const char *layer)
-{
-#ifdef SBX_FAULTS
-    const char *name = getenv("SBX_WITHOUT");
-
-    return name != NULL && strcmp(name, layer) == 0;
-#else
-    (void) layer;
-
-    return 0;
-#endif
-}
 
 
 /* The terms of the formula, which the answer shows as well. */
@@ -122,7 +101,7 @@ set_rlimits(sbx_lane_t *lane)
     for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 
         /* the self-test finds out what the address limit has to be */
-        if (i == 0 && (run->measures || is_left_out("rlimits"))) {
+        if (i == 0 && (run->measures || sbx_fault("address_limit"))) {
             continue;
         }
 

@@ -13,7 +13,7 @@ CI_SUITES   = unit hook zygote isolation checks t lifecycle http hostile \
               fidelity calibrate verdicts accuracy page docs fuzz qemu
 LONG_SUITES = lifecycle-user asan fuzz-long verdicts-long
 
-.PHONY: test test-long $(CI_SUITES) $(LONG_SUITES) bench test-programs
+.PHONY: test test-long faulty-build $(CI_SUITES) $(LONG_SUITES) bench test-programs
 test: deps-test
 	+@$(MAKE) -j`nproc` --no-print-directory all test-programs
 	+@BUILD=$(bld) MAKE='$(MAKE)' tests/suites $(CI_SUITES)
@@ -52,11 +52,6 @@ fault_objs := $(core_srcs:sandbox/%.c=$(tst)/faults/%.o)
 $(tst)/faults/%.o: sandbox/%.c
 	@mkdir -p $(@D)
 	$(tst_cc) -DSBX_FAULTS -c -o $@ $<
-
-# … and this one can leave out a wall: tests/verdicts
-$(tst)/verdicts/deer-flow: $(fault_objs) $(tst)/faults/sbx_main.o
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) $(san) -o $@ $^ -lseccomp -ljson-c
 
 # else make takes them for intermediate files and deletes them
 .SECONDARY: $(fault_objs) $(lua_objs)
@@ -101,10 +96,12 @@ isolation: $(slot_prog)
 # check looks at can be broken.
 faulty     := $(tst)/faulty
 
-checks: all
+faulty-build: all
 	+@CPPFLAGS=-DSBX_FAULTS $(MAKE) --no-print-directory BUILD=$(faulty) \
 	    SANITIZE= $(faulty)/deer-flow $(faulty)/deer-flow-python \
 	    $(faulty)/libsbx_preload.so
+
+checks: faulty-build
 	@$(PYTHON) -B tests/checks/run.py --build $(bld) --faulty $(faulty) \
 	    --nginx $(NGINX) $(T)
 
@@ -180,8 +177,8 @@ hostile: all
 verdicts    = $(PYTHON) -B tests/verdicts/run.py --build $(bld) \
               --nginx $(NGINX) --cc $(CC)
 
-verdicts: all $(tst)/verdicts/deer-flow
-	@$(verdicts) $(T)
+verdicts: faulty-build
+	@$(verdicts) --faulty $(faulty) $(T)
 
 # N shuffled samples of them; SEED= repeats an order.
 N          ?= 5000

@@ -14,6 +14,7 @@ the tables.
 import argparse
 import collections
 import itertools
+import json
 import math
 import os
 import queue
@@ -26,7 +27,7 @@ import time
 
 import cases
 import corpus
-import site_of_tests as site
+import servers
 import walls
 
 CPUS = len(os.sched_getaffinity(0))
@@ -48,7 +49,7 @@ class Tap:
 
 def report(program, verdict, wrong):
     """All there is to see of a wrong verdict."""
-    print('# %s: %s\n# %s' % (program.file, wrong, corpus.json.dumps(verdict)))
+    print('# %s: %s\n# %s' % (program.file, wrong, json.dumps(verdict)))
     for line in program.code.splitlines():
         print('#     ' + line)
 
@@ -88,7 +89,7 @@ def ask_all(server, samples, jobs, judge):
 # each program, each combination
 
 def combinations():
-    """As root all eight; a normal user has no root, nor cgroups of its own."""
+    """Root can make all eight; a normal user has no root, nor cgroups."""
     root = os.geteuid() == 0
     for hook, cgroup, user in itertools.product((0, 1), repeat=3):
         off = [n for n, o in zip(corpus.LAYERS, (hook, cgroup, user)) if o]
@@ -136,7 +137,7 @@ def run_matrix(args, programs, tap):
             if wrong:
                 report(program, verdict, wrong)
 
-        server = site.Supervisor(args, off)
+        server = servers.Supervisor(args, off)
         try:
             check_layers(tap, server, off)
             check_equal_memory(tap, server, off)
@@ -194,7 +195,7 @@ def with_all_layers(args, work):
     os.chmod(top, 0o755)
     server = None
     try:
-        server = site.Nginx(args, top)
+        server = servers.Nginx(args, top)
         return work(server)
     finally:
         if server is not None:
@@ -212,11 +213,12 @@ def run_accuracy(args, programs, tap):
                             k=args.accuracy - len(samples))
     dice.shuffle(samples)
     counts, lock, wrongs = collections.Counter(), threading.Lock(), []
-    start = time.monotonic()
+    start, cpu_ms = time.monotonic(), []
 
     def judge(program, verdict):
         wrong = program.complain(verdict)
         with lock:
+            cpu_ms.append(verdict.get('usage', {}).get('cpu_ms') or 0)
             # the label's status, where it has several the one that came
             wanted = [end.status for end in program.ends]
             got = verdict['status']
@@ -237,6 +239,7 @@ def run_accuracy(args, programs, tap):
     print('# seed %d: %d samples of %d programs in %.0f s, %d wrong, %d times '
           'busy' % (seed, n, len(programs), time.monotonic() - start,
                     len(wrongs), busy))
+    print('# CPU time of the runs: %.0f ms in the mean' % (sum(cpu_ms) / n))
     print('# error rate below %.6f %% (95 %%)'
           % (100 * upper_bound(len(wrongs), n)))
     tap.say('%d wrong' % len(wrongs) if wrongs else None,
@@ -285,6 +288,7 @@ def run(args, programs, tap):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--build', required=True)
+    parser.add_argument('--faulty', help='a build with -DSBX_FAULTS')
     parser.add_argument('--nginx', default='/usr/sbin/nginx')
     parser.add_argument('--cc', default='cc')
     parser.add_argument('--port', type=int, default=19490)
@@ -294,6 +298,7 @@ def main():
     parser.add_argument('--repeat', type=int)
     parser.add_argument('names', nargs='*')
     args = parser.parse_args()
+    args.faulty = args.faulty or args.build
 
     many = args.accuracy or args.repeat
     args.jobs = args.jobs or (4 if many else 2) * CPUS
@@ -305,7 +310,7 @@ def main():
         # a runtime cannot be in /tmp: every run has one of its own
         os.chmod(top, 0o755)
         args.native = top
-        site.compile_natives(args)
+        servers.compile_natives(args)
         for program in programs:
             program.add_file(top)
         run(args, programs, tap)

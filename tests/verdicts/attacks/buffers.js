@@ -7,3 +7,4 @@ for (let i = 1; i <= 2048; i++) {
     blocks.push(Buffer.alloc(1 << 20, 1));
     writeSync(1, i + '\n');
 }
+setTimeout(() => {}, 60000);

@@ -1,6 +1,6 @@
 /*
  * eat.c: a static program, which no preloaded hook sees, as a runtime of its
- * own.  Its source is one line, "MIB [aloud|stay]": it takes so much by 1 MiB,
+ * own.  Its source is one line, "MIB [aloud] [stay]": it takes so much by 1 MiB,
  * says how much in the end or at each step, and ends or stays.
  */
 
@@ -13,8 +13,8 @@
 int
 main(int argc, char **argv)
 {
-    int i, mib = 0;
-    char line[256], word[8] = "";
+    int i, mib = 0, aloud = 0, stay = 0;
+    char line[256];
     void *p;
     FILE *f;
 
@@ -22,7 +22,9 @@ main(int argc, char **argv)
 
     while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
         if (line[0] != '#') {
-            (void) sscanf(line, "%d %7s", &mib, word);
+            (void) sscanf(line, "%d", &mib);
+            aloud = strstr(line, "aloud") != NULL;
+            stay = strstr(line, "stay") != NULL;
         }
     }
 
@@ -36,13 +38,13 @@ main(int argc, char **argv)
 
         memset(p, 1, 1 << 20);
 
-        if (i == mib || strcmp(word, "aloud") == 0) {
+        if (i == mib || aloud) {
             printf("%d\n", i);
             fflush(stdout);
         }
     }
 
-    while (strcmp(word, "stay") == 0) {
+    while (stay) {
         pause();
     }
 

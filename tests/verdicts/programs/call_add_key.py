@@ -2,7 +2,7 @@
 # says: forbidden system call: add_key \(248\)
 # violation: FORBIDDEN_SYSCALL
 # output: 
-# weight: 4
+# weight: 3
 # a call that no honest program makes
 
 import ctypes

@@ -1,6 +1,6 @@
 # expect: seccomp_violation
 # says: ptrace
-# weight: 3
+# weight: 2
 # after exec: the filter stays
 
 import os

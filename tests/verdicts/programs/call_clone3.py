@@ -1,5 +1,6 @@
 # expect: success
 # output: 38\n
+# weight: 3
 # clone3 is not there: libc falls back
 
 import ctypes

@@ -1,4 +1,5 @@
 # expect: seccomp_violation
+# weight: 4
 # a namespace by clone
 
 import ctypes

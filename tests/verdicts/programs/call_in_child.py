@@ -1,6 +1,7 @@
 # expect: seccomp_violation
 # says: ptrace
 # limits: {"processes": 4}
+# weight: 2
 # by a child
 
 import ctypes

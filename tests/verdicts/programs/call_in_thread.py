@@ -1,5 +1,6 @@
 # expect: seccomp_violation
 # says: ptrace
+# weight: 5
 # by a thread
 
 import ctypes

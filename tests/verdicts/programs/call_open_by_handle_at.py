@@ -2,7 +2,7 @@
 # says: forbidden system call: open_by_handle_at \(304\)
 # violation: FORBIDDEN_SYSCALL
 # output: 
-# weight: 4
+# weight: 7
 # a call that no honest program makes
 
 import ctypes

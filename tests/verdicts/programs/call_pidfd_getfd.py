@@ -2,7 +2,7 @@
 # says: forbidden system call: pidfd_getfd \(438\)
 # violation: FORBIDDEN_SYSCALL
 # output: 
-# weight: 4
+# weight: 6
 # a call that no honest program makes
 
 import ctypes

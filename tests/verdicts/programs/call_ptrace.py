@@ -3,7 +3,7 @@
 # says: forbidden system call: ptrace \(101\)
 # violation: FORBIDDEN_SYSCALL
 # output: 
-# weight: 4
+# weight: 6
 # a call that no honest program makes
 
 import ctypes

@@ -1,5 +1,6 @@
 # expect: success
 # output: no\n
+# weight: 13
 # ids are not its choice
 
 import os

@@ -1,5 +1,6 @@
 # expect: success
 # output: 38\n
+# weight: 4
 # a number that no kernel has: not there
 
 import ctypes

@@ -1,7 +1,7 @@
 # expect: timeout cpu
 # limits: {"cpu_time": 150, "timeout": 30000}
 # says: CPU time limit of 150ms exceeded
-# weight: 4
+# weight: 1
 # one operation of C that takes long
 
 x = 7 ** (10 ** 7)

@@ -1,7 +1,7 @@
 # expect: timeout cpu
 # limits: {"cpu_time": 150, "timeout": 30000, "processes": 4}
 # says: CPU time limit of 150ms exceeded
-# weight: 4
+# weight: 1
 # a child's time counts
 
 import os

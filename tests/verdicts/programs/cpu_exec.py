@@ -1,7 +1,7 @@
 # expect: timeout cpu
 # limits: {"cpu_time": 200, "timeout": 30000}
 # says: CPU time limit of 200ms exceeded
-# weight: 2
+# weight: 1
 # exec does not set the clock back
 
 import os

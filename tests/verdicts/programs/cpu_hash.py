@@ -1,7 +1,7 @@
 # expect: timeout cpu
 # limits: {"cpu_time": 100, "timeout": 30000}
 # says: CPU time limit of 100ms exceeded
-# weight: 4
+# weight: 2
 # C code that lets other threads run
 
 import hashlib

@@ -2,7 +2,7 @@
 # case: 4
 # limits: {"cpu_time": 200, "timeout": 30000}
 # says: CPU time limit of 200ms exceeded
-# weight: 4
+# weight: 1
 # system time counts
 
 import os

@@ -1,7 +1,7 @@
 // expect: timeout cpu
 // limits: {"cpu_time": 400, "timeout": 30000}
 // says: CPU time limit of 400ms exceeded
-// weight: 2
+// weight: 1
 // never lets the loop go on
 
 function again() { process.nextTick(again); }

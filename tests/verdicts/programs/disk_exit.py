@@ -1,5 +1,6 @@
 # expect: disk_exceeded exit=28
 # limits: {"disk": "256k"}
+# weight: 20
 # a failure with a full disk
 
 import os

@@ -1,5 +1,6 @@
 # expect: error exit=1
 # limits: {"disk": "256k"}
+# weight: 19
 # full once, room again, and then another failure
 
 import os

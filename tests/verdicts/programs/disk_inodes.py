@@ -1,5 +1,6 @@
 # expect: disk_exceeded exit=1
 # limits: {"disk": "64k"}
+# weight: 20
 # no inode is left
 
 n = 0

@@ -1,6 +1,7 @@
 # expect: disk_exceeded signal=SIGXFSZ
 # row: 12
 # limits: {"disk": "64k"}
+# weight: 8
 # the kernel's signal, not ignored
 
 import os

@@ -1,6 +1,6 @@
 // expect: disk_exceeded exit=1
 // limits: {"disk": "256k"}
-// weight: 4
+// weight: 1
 // files until there is no room
 
 for (let i = 0; ; i++) {

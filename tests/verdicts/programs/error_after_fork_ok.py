@@ -1,5 +1,6 @@
 # expect: error exit=4
 # limits: {"processes": 4}
+# weight: 5
 # children that worked explain no failure
 
 import os

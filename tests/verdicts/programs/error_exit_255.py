@@ -1,4 +1,5 @@
 # expect: error exit=255
+# weight: 20
 # the largest
 
 import os

@@ -1,4 +1,5 @@
 # expect: error exit=3
+# weight: 12
 # an exit code
 
 import sys

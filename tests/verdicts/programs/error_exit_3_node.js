@@ -1,4 +1,5 @@
 // expect: error exit=3
+// weight: 1
 // an exit code
 
 process.exit(3)

@@ -1,5 +1,6 @@
 # expect: error exit=1
 # stderr: SyntaxError
+# weight: 20
 # no program
 
 print(

@@ -1,4 +1,5 @@
 # expect: error exit=5
+# weight: 15
 # a thread ends the process
 
 import os

@@ -1,7 +1,7 @@
 # expect: memory_violation signal=SIGSEGV
 # violation: WRITE_OUT_OF_BOUNDS
 # limits: {"memory": "100m"}
-# weight: 10
+# weight: 1
 # with most of its memory in use: no memory limit
 
 import ctypes

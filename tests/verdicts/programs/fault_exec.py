@@ -1,6 +1,6 @@
 # expect: memory_violation signal=SIGSEGV
 # violation: UNKNOWN
-# weight: 3
+# weight: 4
 # after exec, without the hook: the signal is all there is
 
 import os

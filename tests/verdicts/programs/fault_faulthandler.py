@@ -1,5 +1,5 @@
 # expect: memory_violation signal=SIGSEGV
-# weight: 10
+# weight: 8
 # the language's own handler prints first
 
 import ctypes

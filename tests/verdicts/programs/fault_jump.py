@@ -1,6 +1,6 @@
 # expect: memory_violation signal=SIGSEGV
 # violation: EXEC_OUT_OF_BOUNDS
-# weight: 10
+# weight: 6
 # jumps to nowhere
 
 import ctypes

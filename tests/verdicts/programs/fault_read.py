@@ -3,7 +3,7 @@
 # violation: READ_OUT_OF_BOUNDS
 # output: 1\n
 # case: 38
-# weight: 10
+# weight: 7
 # reads a low address; what was flushed is kept
 
 import ctypes

@@ -1,6 +1,6 @@
 # expect: memory_violation signal=SIGSEGV
 # violation: WRITE_OUT_OF_BOUNDS
-# weight: 10
+# weight: 7
 # writes what is read-only
 
 import ctypes

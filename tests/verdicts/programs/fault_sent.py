@@ -1,5 +1,5 @@
 # expect: memory_violation signal=SIGSEGV
-# weight: 10
+# weight: 7
 # the signal alone, from itself
 
 import os

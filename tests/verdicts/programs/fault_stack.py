@@ -1,7 +1,7 @@
 # expect: memory_violation signal=SIGSEGV
 # violation: STACK_OVERFLOW
 # limits: {"memory": "512m", "stack": "1m"}
-# weight: 10
+# weight: 18
 # recursion in C, deeper than the stack
 
 import sys

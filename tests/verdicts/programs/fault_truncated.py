@@ -1,7 +1,7 @@
 # expect: memory_violation signal=SIGBUS
 # row: 11
 # violation: BUS_ERROR
-# weight: 10
+# weight: 13
 # a mapped file that became shorter
 
 import mmap

@@ -1,6 +1,6 @@
 # expect: memory_violation signal=SIGSEGV
 # violation: READ_OUT_OF_BOUNDS
-# weight: 10
+# weight: 7
 # reads what it has unmapped
 
 import ctypes

@@ -1,6 +1,6 @@
 # expect: memory_violation signal=SIGSEGV
 # violation: WRITE_OUT_OF_BOUNDS
-# weight: 10
+# weight: 6
 # writes a low address
 
 import ctypes

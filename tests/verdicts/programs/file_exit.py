@@ -1,6 +1,7 @@
 # expect: file_exceeded exit=24
 # without hook: error exit=24
 # limits: {"open_files": 64}
+# weight: 20
 # a failure after a refused open
 
 import os

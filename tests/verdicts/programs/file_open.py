@@ -2,6 +2,7 @@
 # row: 14
 # without hook: error exit=1
 # stderr: Too many open files
+# weight: 8
 # opens until it is refused
 
 files = []

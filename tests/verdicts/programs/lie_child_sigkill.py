@@ -1,5 +1,6 @@
 # expect: error exit=137
 # limits: {"processes": 4}
+# weight: 4
 # a shell's code for a killed child
 
 import os

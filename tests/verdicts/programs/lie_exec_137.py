@@ -1,4 +1,5 @@
 # expect: error exit=137
+# weight: 4
 # exec drops the hook, then the code of a kill
 
 import os

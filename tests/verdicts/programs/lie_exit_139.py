@@ -1,4 +1,5 @@
 # expect: error exit=139
+# weight: 20
 # a code that looks like another end: codes are no evidence
 
 import os

@@ -2,6 +2,7 @@
 # limits: {"memory": "64m"}
 # without cgroup: memory_exceeded watermark
 # without hook: error exit=1
+# weight: 1
 # raises its limit on the page, with room for stacks: the cgroup stands
 
 import ctypes

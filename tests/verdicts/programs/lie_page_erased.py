@@ -2,6 +2,7 @@
 # mode: soft
 # limits: {"memory": "64m", "threads": 0}
 # stderr: failed|no page
+# weight: 3
 # soft mode, erases the refusal; what is left is its own failure
 
 import ctypes

@@ -1,5 +1,6 @@
 # expect: memory_exceeded hook
 # without hook: error exit=1
+# weight: 5
 # a refusal that it forges is against itself
 
 import ctypes

@@ -1,5 +1,6 @@
 # expect: error exit=9
 # without hook: error exit=1
+# weight: 7
 # a fault on the page, an exit in the kernel's account
 
 import ctypes

@@ -1,5 +1,6 @@
 # expect: file_exceeded exit=9
 # without hook: error exit=1
+# weight: 7
 # refused opens that it forges are against itself
 
 import ctypes

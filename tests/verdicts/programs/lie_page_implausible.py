@@ -1,5 +1,6 @@
 # expect: success
 # without hook: error exit=1
+# weight: 5
 # a refusal that the numbers do not bear out is none
 
 import ctypes

@@ -1,5 +1,6 @@
 # expect: success
 # without hook: error exit=1
+# weight: 5
 # an event that does not exist
 
 import ctypes

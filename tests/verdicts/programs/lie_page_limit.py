@@ -1,6 +1,7 @@
 # expect: error exit=1
 # limits: {"memory": "64m", "threads": 0}
 # stderr: MemoryError|no page
+# weight: 5
 # raises its limit on the page: the kernel's wall stands
 
 import ctypes

@@ -1,6 +1,7 @@
 # expect: error exit=1
 # limits: {"memory": "64m", "threads": 0}
 # stderr: MemoryError|no page
+# weight: 4
 # tells the hook to count only: the kernel's wall stands
 
 import ctypes

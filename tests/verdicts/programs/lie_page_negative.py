@@ -1,5 +1,6 @@
 # expect: success
 # without hook: error exit=1
+# weight: 4
 # a negative request is no refusal
 
 import ctypes

@@ -1,5 +1,6 @@
 # expect: memory_violation
 # without hook: error exit=1
+# weight: 7
 # takes the page away: the hook's next look is a fault
 
 import ctypes

@@ -1,5 +1,6 @@
 # expect: signaled signal=SIGKILL
 # row: 15
+# weight: 20
 # kills itself as the kernel would
 
 import os

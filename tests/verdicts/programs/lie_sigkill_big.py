@@ -1,5 +1,6 @@
 # expect: signaled signal=SIGKILL
 # limits: {"memory": "64m"}
+# weight: 1
 # kills itself with most of its memory in use
 
 import os

@@ -1,4 +1,5 @@
 # expect: signaled signal=SIGTERM
+# weight: 20
 # the signal of a timeout, from itself
 
 import os

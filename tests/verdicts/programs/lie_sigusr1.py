@@ -1,4 +1,5 @@
 # expect: signaled signal=SIGUSR1
+# weight: 11
 # the hook's signal, from itself
 
 import os

@@ -1,5 +1,6 @@
 # expect: success
 # output: ok\n
+# weight: 9
 # the hook's signal to the slot's init, without a reason
 
 import os

@@ -1,4 +1,5 @@
 # expect: signaled signal=SIGXCPU
+# weight: 9
 # the kernel's signal for CPU time, from itself
 
 import os

@@ -1,5 +1,6 @@
 # expect: error exit=1
 # output: {"status":"success","exit_code":0}\n
+# weight: 20
 # prints a verdict
 
 import sys

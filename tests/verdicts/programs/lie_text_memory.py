@@ -1,5 +1,6 @@
 # expect: error exit=1
 # stderr: MemoryError
+# weight: 20
 # prints what a full memory looks like
 
 import sys

@@ -1,4 +1,5 @@
 # expect: success
+# weight: 14
 # prints what a full memory looks like, and all is well
 
 import sys

@@ -1,4 +1,5 @@
 # expect: error exit=143
+# weight: 20
 # prints and returns what a timeout looks like
 
 import sys

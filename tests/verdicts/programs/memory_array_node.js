@@ -1,7 +1,7 @@
 // expect: memory_exceeded hook
 // without hook: memory_exceeded | error | signaled
 // limits: {"memory": "64m"}
-// weight: 3
+// weight: 1
 // an array that grows
 
 const a = [];

@@ -3,7 +3,7 @@
 // limits: {"memory": "256m"}
 // case: B23
 // counts: 225 257
-// weight: 3
+// weight: 1
 // blocks of 1 MiB below 256 MiB: ends at about the 257th
 
 const blocks = [];

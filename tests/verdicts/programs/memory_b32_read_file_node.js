@@ -2,7 +2,7 @@
 // without hook: success | memory_exceeded
 // limits: {"memory": "32m"}
 // case: B32
-// weight: 3
+// weight: 2
 // a big readFileSync
 
 const fs = require('fs');

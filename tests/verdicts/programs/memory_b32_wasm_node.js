@@ -2,7 +2,7 @@
 // without hook: memory_exceeded | error | signaled | success
 // limits: {"memory": "128m"}
 // case: B32
-// weight: 3
+// weight: 2
 // WebAssembly memory that grows
 
 const m = new WebAssembly.Memory({ initial: 1 });

@@ -5,6 +5,7 @@
 # case: 1
 # says: memory limit of 128m exceeded: 1000000033 bytes
 # violation: ALLOC_LIMIT
+# weight: 20
 # one allocation
 
 x = b"x" * 10**9

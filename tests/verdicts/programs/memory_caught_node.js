@@ -2,7 +2,7 @@
 // without hook: memory_exceeded | error | signaled | success
 // limits: {"memory": "64m"}
 // output: 
-// weight: 3
+// weight: 2
 // an allocation that would be caught
 
 try {

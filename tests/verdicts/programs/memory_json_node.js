@@ -1,7 +1,7 @@
 // expect: memory_exceeded hook
 // without hook: success | memory_exceeded
 // limits: {"memory": "64m"}
-// weight: 3
+// weight: 1
 // text that grows when it is parsed
 
 JSON.parse('[' + '{"a":1},'.repeat(3000000) + '0]');

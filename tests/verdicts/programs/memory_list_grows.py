@@ -3,6 +3,7 @@
 # without hook: error exit=1
 # limits: {"memory": "64m", "threads": 0}
 # case: 3
+# weight: 1
 # a list that grows
 
 a = []

@@ -1,6 +1,7 @@
 # expect: memory_exceeded hook
 # without hook: success
 # limits: {"memory": "64m", "threads": 0}
+# weight: 7
 # a reservation made writable
 
 import ctypes

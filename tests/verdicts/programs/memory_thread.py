@@ -1,6 +1,7 @@
 # expect: memory_exceeded hook
 # without hook: success
 # limits: {"memory": "64m", "threads": 1}
+# weight: 20
 # a thread allocates
 
 import threading

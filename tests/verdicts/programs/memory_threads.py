@@ -1,6 +1,7 @@
 # expect: memory_exceeded hook
 # without hook: success | memory_exceeded | error exit=1
 # limits: {"memory": "64m", "threads": 4}
+# weight: 1
 # threads that share the limit
 
 import threading

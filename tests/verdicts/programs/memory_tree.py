@@ -2,7 +2,7 @@
 # without hook: memory_exceeded cgroup
 # without hook, cgroup: memory_exceeded watermark
 # limits: {"memory": "64m", "threads": 0, "processes": 16, "timeout": 30000}
-# weight: 2
+# weight: 1
 # each child has little, the tree too much
 
 import os

@@ -1,7 +1,7 @@
 // expect: memory_exceeded hook
 // without hook: memory_exceeded | error | signaled
 // limits: {"memory": "128m"}
-// weight: 3
+// weight: 1
 // a worker thread allocates
 
 const { Worker } = require('worker_threads');

@@ -1,6 +1,6 @@
 // expect: success
 // limits: {"memory": "100m"}
-// weight: 3
+// weight: 1
 // 0.9 of its limit
 
 const a = [];

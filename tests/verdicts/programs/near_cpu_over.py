@@ -1,6 +1,6 @@
 # expect: timeout cpu
 # limits: {"cpu_time": 200, "timeout": 30000}
-# weight: 4
+# weight: 1
 # 1.5 times its CPU time
 
 import time

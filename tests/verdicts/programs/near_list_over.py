@@ -1,6 +1,7 @@
 # expect: memory_exceeded hook
 # without hook: error exit=1
 # limits: {"memory": "100m", "threads": 0}
+# weight: 20
 # 1.5 times its limit
 
 x = [None] * (150 << 17)

@@ -1,5 +1,6 @@
 # expect: success
 # limits: {"memory": "100m"}
+# weight: 5
 # 0.9 of its limit
 
 import mmap

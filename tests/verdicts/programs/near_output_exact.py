@@ -1,5 +1,6 @@
 # expect: success
 # limits: {"output": 1024}
+# weight: 20
 # exactly the limit
 
 import sys

@@ -1,5 +1,6 @@
 # expect: output_exceeded stdout
 # limits: {"output": 1024}
+# weight: 20
 # one byte more
 
 import sys

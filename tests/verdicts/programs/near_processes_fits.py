@@ -1,6 +1,6 @@
 # expect: success
 # limits: {"processes": 10}
-# weight: 4
+# weight: 1
 # 0.9 of the processes
 
 import os

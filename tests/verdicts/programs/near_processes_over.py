@@ -1,7 +1,7 @@
 # expect: process_exceeded exit=1
 # without cgroup: error exit=1
 # limits: {"processes": 10, "threads": 0}
-# weight: 4
+# weight: 1
 # 1.5 times the processes
 
 import os

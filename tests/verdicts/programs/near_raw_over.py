@@ -1,7 +1,7 @@
 # expect: memory_exceeded cgroup
 # without cgroup: memory_exceeded watermark
 # limits: {"memory": "60m", "timeout": 30000}
-# weight: 3
+# weight: 1
 # past the hook: the cgroup's wall is at 1.25 times 60 MiB and 32 MiB of slack
 
 import ctypes

@@ -1,5 +1,6 @@
 # expect: success
 # limits: {"memory": "100m"}
+# weight: 1
 # 0.9 of its limit
 
 x = "x" * (90 << 20)

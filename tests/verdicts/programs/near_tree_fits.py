@@ -1,6 +1,6 @@
 # expect: success
 # limits: {"memory": "100m", "processes": 4}
-# weight: 3
+# weight: 1
 # three children, 0.9 of the limit together
 
 import os

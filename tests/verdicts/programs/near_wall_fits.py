@@ -1,6 +1,6 @@
 # expect: success
 # limits: {"timeout": 5000}
-# weight: 4
+# weight: 20
 # far below its time
 
 import time

@@ -1,6 +1,6 @@
 # expect: timeout wall
 # limits: {"timeout": 200}
-# weight: 4
+# weight: 20
 # 1.5 times its time
 
 import time

@@ -1,5 +1,6 @@
 # expect: success
 # output: rang\n
+# weight: 9
 # an own timer
 
 import signal

@@ -2,6 +2,7 @@
 # output: b c\n
 # args: ["b"]
 # env: {"C": "c"}
+# weight: 20
 # arguments and environment
 
 import os

@@ -1,6 +1,7 @@
 # expect: success
 # output: -9\n
 # limits: {"processes": 4}
+# weight: 2
 # the end of a child is not the end of the run
 
 import os

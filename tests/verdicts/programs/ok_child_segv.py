@@ -1,6 +1,7 @@
 # expect: success
 # limits: {"processes": 4}
 # output: -11\n
+# weight: 2
 # a child's fault is the child's
 
 import ctypes

@@ -1,4 +1,5 @@
 # expect: success
+# weight: 20
 # output:
 # closes what it could print to
 

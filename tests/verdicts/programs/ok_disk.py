@@ -1,6 +1,7 @@
 # expect: success
 # output: 900000\n
 # limits: {"disk": "1m"}
+# weight: 16
 # 0.9 of the disk
 
 import os

@@ -1,6 +1,7 @@
 # expect: success
 # output: 28\n
 # limits: {"disk": "256k"}
+# weight: 20
 # a full disk, handled
 
 import os

@@ -1,4 +1,5 @@
 # expect: success exit=0
+# weight: 20
 # an exit code is eight bits: the kernel keeps 0
 
 import os

@@ -1,4 +1,5 @@
 # expect: success exit=0
+# weight: 20
 # output:
 # SystemExit without a code
 

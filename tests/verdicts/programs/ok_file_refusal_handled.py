@@ -1,6 +1,7 @@
 # expect: success
 # output: 24\n
 # limits: {"open_files": 64}
+# weight: 20
 # a program that copes with a refusal has succeeded
 
 files = []

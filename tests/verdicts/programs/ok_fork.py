@@ -1,6 +1,7 @@
 # expect: success
 # output: 7\n
 # limits: {"processes": 4}
+# weight: 4
 # a child where children are allowed
 
 import os

@@ -1,5 +1,6 @@
 # expect: success
 # output: handled\n
+# weight: 20
 # a refused fork, handled
 
 import os

@@ -1,5 +1,6 @@
 # expect: success
 # limits: {"memory": "64m"}
+# weight: 1
 # many times its memory, never at once
 
 for _ in range(40):

@@ -1,6 +1,6 @@
 // expect: success
 // limits: {"memory": "128m"}
-// weight: 2
+// weight: 1
 // many times its memory, garbage each time
 
 for (let i = 0; i < 2000; i++) {

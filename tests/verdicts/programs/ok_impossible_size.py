@@ -1,5 +1,6 @@
 # expect: success
 # output: caught\n
+# weight: 20
 # no allocator has this much: its own answer is right
 
 import sys

@@ -2,6 +2,7 @@
 # output: parent\n
 # limits: {"processes": 8}
 # case: 42
+# weight: 1
 # what is left behind in a session of its own dies with the run
 
 import subprocess

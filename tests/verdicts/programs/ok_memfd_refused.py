@@ -1,5 +1,6 @@
 # expect: success
 # output: no\n
+# weight: 20
 # a side door for memory, closed
 
 import os

@@ -1,5 +1,6 @@
 # expect: success
 # output: caught\n
+# weight: 20
 # a MemoryError of its own making, caught
 
 try:

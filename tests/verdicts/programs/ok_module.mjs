@@ -1,6 +1,7 @@
 // expect: success
 // output: 3\n
 // name: main.mjs
+// weight: 2
 // an ES module
 
 import { readFileSync } from 'fs';

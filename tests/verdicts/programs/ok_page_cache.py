@@ -1,7 +1,7 @@
 # expect: success
 # limits: {"memory": "64m"}
 # case: 22
-# weight: 2
+# weight: 3
 # reads more than its memory in chunks: page cache is no memory of the run
 
 import os

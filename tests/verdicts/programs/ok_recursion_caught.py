@@ -1,5 +1,6 @@
 # expect: success
 # output: caught\n
+# weight: 20
 # the language's own limit of depth
 
 def f():

@@ -1,4 +1,5 @@
 # expect: success
+# weight: 20
 # bytes that are no UTF-8
 
 import os

@@ -1,5 +1,6 @@
 # expect: success
 # limits: {"memory": "64m"}
+# weight: 6
 # a reservation without access is no memory: what honest runtimes do
 
 import ctypes

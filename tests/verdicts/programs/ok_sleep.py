@@ -1,5 +1,6 @@
 # expect: success
 # limits: {"timeout": 10000}
+# weight: 20
 # sleeps a hundredth of its time
 
 import time

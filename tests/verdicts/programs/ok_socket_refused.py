@@ -1,5 +1,6 @@
 # expect: success
 # output: no\n
+# weight: 6
 # there is no network, and that is told
 
 import socket

@@ -1,6 +1,7 @@
 // expect: success
 // output: 42\n
 // limits: {"processes": 8}
+// weight: 1
 // a second node where processes are allowed
 
 const { spawnSync } = require('child_process');

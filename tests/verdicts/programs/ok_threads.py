@@ -1,5 +1,6 @@
 # expect: success
 # output: 8\n
+# weight: 12
 # honest threads
 
 import threading

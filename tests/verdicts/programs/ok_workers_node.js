@@ -1,5 +1,6 @@
 // expect: success
 // output: 7\n
+// weight: 1
 // a worker thread with a heap of its own
 
 const { Worker } = require('worker_threads');

@@ -1,6 +1,7 @@
 # expect: output_exceeded stdout
 # limits: {"output": 65536}
 # case: 34
+# weight: 20
 # one write
 
 import os

@@ -1,5 +1,6 @@
 # expect: success
 # limits: {"output": 2000}
+# weight: 20
 # each stream has its own limit
 
 import sys

@@ -1,7 +1,7 @@
 # expect: output_exceeded stdout
 # limits: {"output": 4096, "processes": 16}
 # case: 41
-# weight: 4
+# weight: 2
 # ten children print
 
 import os

@@ -1,5 +1,6 @@
 # expect: output_exceeded stdout
 # limits: {"output": 1024}
+# weight: 20
 # too much, and a clean exit
 
 import os

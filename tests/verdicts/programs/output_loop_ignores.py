@@ -1,5 +1,6 @@
 # expect: output_exceeded stdout
 # limits: {"output": 65536}
+# weight: 9
 # prints for ever, whatever comes
 
 import signal

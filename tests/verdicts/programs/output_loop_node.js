@@ -1,6 +1,6 @@
 // expect: output_exceeded stdout
 // limits: {"output": 65536}
-// weight: 4
+// weight: 2
 // prints for ever
 
 for (;;) {

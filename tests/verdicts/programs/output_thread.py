@@ -1,5 +1,6 @@
 # expect: output_exceeded stdout
 # limits: {"output": 4096}
+# weight: 17
 # a thread prints
 
 import threading

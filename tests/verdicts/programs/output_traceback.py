@@ -1,5 +1,6 @@
 # expect: output_exceeded stderr
 # limits: {"output": 64}
+# weight: 20
 # a traceback is output
 
 def f(n):

@@ -1,7 +1,7 @@
 # expect: memory_exceeded cgroup
 # without cgroup: memory_exceeded watermark
 # limits: {"memory": "64m", "timeout": 30000}
-# weight: 2
+# weight: 1
 # exec drops the hook, the rlimits and the cgroup stay
 
 import os

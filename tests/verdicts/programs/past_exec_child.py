@@ -1,7 +1,7 @@
 # expect: memory_exceeded cgroup
 # without cgroup: memory_exceeded watermark
 # limits: {"memory": "64m", "timeout": 30000, "processes": 4}
-# weight: 2
+# weight: 1
 # the same in a child
 
 import subprocess

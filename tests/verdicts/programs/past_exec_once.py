@@ -1,7 +1,7 @@
 # expect: error exit=1
 # stderr: MemoryError
 # limits: {"memory": "64m", "threads": 0}
-# weight: 2
+# weight: 4
 # exec drops the hook, the address space is refused
 
 import os

@@ -1,7 +1,7 @@
 # expect: memory_exceeded cgroup
 # without cgroup: memory_exceeded watermark | error exit=1
 # limits: {"memory": "64m", "timeout": 30000, "processes": 4}
-# weight: 4
+# weight: 1
 # the kernel kills the child, and the parent calls it a success
 
 import ctypes

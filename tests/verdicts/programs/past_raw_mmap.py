@@ -2,7 +2,7 @@
 # row: 2
 # without cgroup: memory_exceeded watermark
 # limits: {"memory": "64m", "timeout": 30000}
-# weight: 4
+# weight: 1
 # raw mmap in steps below every rlimit, then it stays
 
 import ctypes

@@ -1,6 +1,7 @@
 # expect: success
 # output: refused\n
 # limits: {"memory": "64m", "threads": 0}
+# weight: 5
 # the same, and it copes: contained, and a success
 
 import ctypes

@@ -1,6 +1,7 @@
 # expect: error exit=1
 # stderr: MemoryError
 # limits: {"memory": "64m", "threads": 0}
+# weight: 5
 # raw mmap above the address space: an rlimit refuses, the end is its own
 
 import ctypes

@@ -1,7 +1,7 @@
 # expect: memory_exceeded cgroup
 # without cgroup: memory_exceeded watermark
 # limits: {"memory": "64m", "timeout": 30000}
-# weight: 4
+# weight: 1
 # shared memory by raw mmap
 
 import ctypes

@@ -1,5 +1,6 @@
 # expect: error exit=1
 # stderr: PermissionError
+# weight: 5
 # System V memory is not there
 
 import ctypes

@@ -1,7 +1,7 @@
 # expect: error exit=1
 # stderr: PermissionError
 # file: eat
-# weight: 4
+# weight: 20
 # a static program of its own: nothing below /tmp is executed
 
 import os

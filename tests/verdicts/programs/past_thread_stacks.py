@@ -1,5 +1,6 @@
 # expect: success
 # limits: {"memory": "32m", "threads": 40}
+# weight: 6
 # stacks are reserved whole and used in part
 
 import threading

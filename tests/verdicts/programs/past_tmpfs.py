@@ -1,5 +1,6 @@
 # expect: disk_exceeded
 # limits: {"memory": "64m", "disk": "16m"}
+# weight: 5
 # memory as files: the disk has its size
 
 n = 0

@@ -2,7 +2,7 @@
 # without cgroup: error exit=1
 # limits: {"processes": 8, "threads": 0}
 # case: 27 43
-# weight: 3
+# weight: 1
 # forks until it is refused
 
 import os

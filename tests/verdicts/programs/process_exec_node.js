@@ -1,5 +1,5 @@
 // expect: process_exceeded exit=1
-// weight: 4
+// weight: 1
 // a shell where none is allowed
 
 require('child_process').execSync('ls');

@@ -1,4 +1,5 @@
 # expect: process_exceeded exit=3
+# weight: 20
 # a failure after a refused fork
 
 import os

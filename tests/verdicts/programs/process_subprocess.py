@@ -1,5 +1,6 @@
 # expect: process_exceeded exit=1
 # stderr: BlockingIOError
+# weight: 5
 # the same, by a module
 
 import subprocess

@@ -1,6 +1,7 @@
 # expect: process_exceeded exit=1
 # without cgroup: error exit=1
 # limits: {"threads": 4}
+# weight: 1
 # threads until one is refused
 
 import threading

@@ -1,4 +1,5 @@
 # expect: process_exceeded exit=1
+# weight: 20
 # posix_spawn is a fork, too
 
 import os

@@ -1,4 +1,5 @@
 # expect: signaled signal=SIGABRT
+# weight: 20
 # gives up
 
 import os

@@ -1,6 +1,6 @@
 // expect: signaled signal=SIGABRT
 // row: 15
-// weight: 4
+// weight: 2
 // gives up
 
 process.abort();

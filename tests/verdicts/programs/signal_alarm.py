@@ -1,4 +1,5 @@
 # expect: signaled signal=SIGALRM
+# weight: 11
 # an own timer that nobody catches
 
 import signal

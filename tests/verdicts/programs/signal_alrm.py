@@ -1,5 +1,5 @@
 # expect: signaled signal=SIGALRM
-# weight: 4
+# weight: 8
 # from itself, with the kernel's action
 
 import os

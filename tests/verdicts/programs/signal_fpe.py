@@ -1,5 +1,5 @@
 # expect: signaled signal=SIGFPE
-# weight: 4
+# weight: 12
 # from itself, with the kernel's action
 
 import os

@@ -1,5 +1,6 @@
 # expect: signaled signal=SIGKILL
 # limits: {"processes": 4}
+# weight: 4
 # killed by its own child
 
 import os

@@ -1,5 +1,5 @@
 # expect: signaled signal=SIGHUP
-# weight: 4
+# weight: 11
 # from itself, with the kernel's action
 
 import os

@@ -1,5 +1,5 @@
 # expect: signaled signal=SIGILL
-# weight: 4
+# weight: 13
 # from itself, with the kernel's action
 
 import os

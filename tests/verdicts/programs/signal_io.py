@@ -1,5 +1,5 @@
 # expect: signaled signal=SIGPOLL
-# weight: 4
+# weight: 9
 # a signal of two names: SIGIO
 
 import os

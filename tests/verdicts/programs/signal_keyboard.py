@@ -1,4 +1,5 @@
 # expect: signaled signal=SIGINT
+# weight: 20
 # an interrupt that nobody catches
 
 raise KeyboardInterrupt

@@ -1,4 +1,5 @@
 # expect: signaled signal=SIGPIPE
+# weight: 9
 # a pipe without a reader, with the kernel's action
 
 import os

@@ -1,5 +1,5 @@
 # expect: signaled signal=SIGPROF
-# weight: 4
+# weight: 7
 # from itself, with the kernel's action
 
 import os

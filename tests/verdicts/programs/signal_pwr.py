@@ -1,5 +1,5 @@
 # expect: signaled signal=SIGPWR
-# weight: 4
+# weight: 9
 # from itself, with the kernel's action
 
 import os

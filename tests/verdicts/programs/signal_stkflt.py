@@ -1,5 +1,5 @@
 # expect: signaled signal=SIGSTKFLT
-# weight: 4
+# weight: 6
 # from itself, with the kernel's action
 
 import os

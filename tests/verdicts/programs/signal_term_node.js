@@ -1,5 +1,5 @@
 // expect: signaled signal=SIGTERM
-// weight: 4
+// weight: 2
 // from itself
 
 process.kill(process.pid, 'SIGTERM');

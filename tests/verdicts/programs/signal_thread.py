@@ -1,4 +1,5 @@
 # expect: signaled signal=SIGABRT
+# weight: 17
 # a thread gives up
 
 import os

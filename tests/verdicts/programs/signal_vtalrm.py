@@ -1,5 +1,4 @@
 # expect: signaled signal=SIGVTALRM
-# weight: 4
 # from itself, with the kernel's action
 
 import os

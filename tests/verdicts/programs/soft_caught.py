@@ -4,6 +4,7 @@
 # mode: soft
 # limits: {"memory": "64m"}
 # without hook: success
+# weight: 20
 # soft mode, the program sees a MemoryError and copes
 
 try:

@@ -3,7 +3,7 @@
 // output: caught\n
 // limits: {"memory": "64m"}
 // without hook: memory_exceeded | error | signaled | success
-// weight: 3
+// weight: 1
 // soft mode, node copes
 
 try {

@@ -1,5 +1,6 @@
 # expect: error exit=1
 # mode: soft
+# weight: 20
 # soft mode, a failure without a refusal
 
 1 / 0

@@ -2,6 +2,7 @@
 # mode: soft
 # limits: {"memory": "64m", "threads": 0}
 # without hook: error exit=3
+# weight: 20
 # soft mode, caught, and a failure after it
 
 try:

@@ -2,7 +2,7 @@
 // mode: soft
 // limits: {"memory": "64m"}
 // without hook: memory_exceeded | error | signaled
-// weight: 3
+// weight: 1
 // soft mode, node fails of it
 
 new ArrayBuffer(1 << 30);

@@ -3,6 +3,7 @@
 # mode: soft
 # limits: {"memory": "64m", "threads": 0}
 # without hook: success
+# weight: 1
 # soft mode, asks for less until it gets it
 
 size = 1024

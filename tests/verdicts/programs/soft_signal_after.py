@@ -2,6 +2,7 @@
 # mode: soft
 # limits: {"memory": "64m", "threads": 0}
 # without hook: signaled signal=SIGABRT
+# weight: 20
 # soft mode, and a signal
 
 import os

@@ -2,7 +2,7 @@
 // row: 5
 // limits: {"timeout": 300, "cpu_time": 30000}
 // says: time limit of 300ms exceeded
-// weight: 2
+// weight: 3
 // busy
 
 for (;;);

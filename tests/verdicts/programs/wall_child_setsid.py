@@ -2,7 +2,7 @@
 # case: 42
 # limits: {"timeout": 300, "cpu_time": 30000, "processes": 4}
 # says: time limit of 300ms exceeded
-# weight: 2
+# weight: 3
 # waits for a child in a session of its own
 
 import subprocess

@@ -58,6 +58,7 @@ typedef struct {
     ngx_array_t                     runtimes;   /* ngx_http_sandbox_runtime_t */
 
     ngx_array_t                     policies;   /* ngx_http_sandbox_policy_t */
+    ngx_array_t                     suite_roots;    /* ngx_str_t */
     ngx_array_t                     uses;       /* ngx_http_sandbox_use_t */
     unsigned                        slots_set:1;
     unsigned                        standby_set:1;
@@ -100,6 +101,7 @@ typedef struct {
     sbx_policy_t                   *policy;
     sbx_policy_ceiling_t           *ceilings;   /* for the policy */
     ngx_uint_t                      nceilings;
+    ngx_str_t                       suite_root; /* sandbox_cases; len 0: off */
     ngx_flag_t                      dry_run;
     ngx_uint_t                      memory_soft;
     ngx_uint_t                      proc_empty;
@@ -134,6 +136,7 @@ typedef struct {
                                                    the first that failed */
     sbx_verdict_t                  *cases;      /* of a batch, in its order */
     size_t                          ncases;     /* 0: no batch */
+    unsigned                        suite:1;    /* the supervisor knows them */
     sbx_frame_t                     frame;      /* head of the answer */
     ngx_http_sandbox_answer_t       answer;
     sbx_policy_response_t           shaped;
@@ -163,6 +166,7 @@ extern ngx_module_t  ngx_http_sandbox_module;
 char *ngx_http_sandbox(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_http_sandbox_code(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_http_sandbox_pass(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_http_sandbox_cases(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_http_sandbox_allow_missing(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_sandbox_slots(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);

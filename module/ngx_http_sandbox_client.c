@@ -21,6 +21,8 @@ static ngx_int_t ngx_http_sandbox_reinit_request(ngx_http_request_t *r);
 static ngx_int_t ngx_http_sandbox_process_header(ngx_http_request_t *r);
 static ngx_int_t ngx_http_sandbox_process_head(ngx_http_request_t *r,
     ngx_http_sandbox_ctx_t *ctx);
+static ngx_int_t ngx_http_sandbox_count_verdicts(ngx_http_request_t *r,
+    ngx_http_sandbox_ctx_t *ctx);
 static ngx_int_t ngx_http_sandbox_process_verdicts(ngx_http_request_t *r,
     ngx_http_sandbox_ctx_t *ctx);
 static ngx_int_t ngx_http_sandbox_filter_body_init(void *data);
@@ -62,7 +64,9 @@ ngx_http_sandbox_run(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx)
     u->output.tag = (ngx_buf_tag_t) &ngx_http_sandbox_module;
     u->conf = &slcf->upstream;
 
-    ctx->ncases = ctx->native.is_batch ? ctx->native.job.ncases : 0;
+    ctx->suite = ctx->native.job.suite.len != 0;
+    ctx->ncases = ctx->suite ? SBX_CASES_MAX
+                  : ctx->native.is_batch ? ctx->native.job.ncases : 0;
 
     if (r != r->main || ctx->ncases) {
         conf = ngx_palloc(r->pool, sizeof(ngx_http_upstream_conf_t));
@@ -250,6 +254,7 @@ ngx_http_sandbox_process_head(ngx_http_request_t *r,
 
     max = sbx_answer_max(ctx->ncases ? ctx->ncases : 1,
                          ctx->ceilings[SBX_LIMIT_OUTPUT]);
+    max = ngx_min(max, SBX_ANSWER_BYTES_MAX);
 
     if (sbx_frame_unpack((char *) b->pos, max, &ctx->frame, &err) != 0) {
         ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
@@ -296,6 +301,38 @@ ngx_http_sandbox_process_head(ngx_http_request_t *r,
 }
 
 
+/* How many cases a suite has, the supervisor found out. */
+
+static ngx_int_t
+ngx_http_sandbox_count_verdicts(ngx_http_request_t *r,
+    ngx_http_sandbox_ctx_t *ctx)
+{
+    int            rc;
+    size_t         len, n;
+    sbx_err_t      err;
+    const char    *payload;
+    sbx_verdict_t  v;
+
+    payload = (char *) r->upstream->buffer.pos;
+    len = ctx->frame.length;
+
+    for (n = 0; (rc = sbx_verdict_unpack(&v, &payload, &len, &err)) == 1; n++) {
+        /* void */
+    }
+
+    if (rc < 0 || n == 0 || n > SBX_CASES_MAX) {
+        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                      "supervisor sent an invalid verdict: %s",
+                      rc < 0 ? err.text : "none, or too many");
+        return NGX_ERROR;
+    }
+
+    ctx->ncases = n;
+
+    return NGX_OK;
+}
+
+
 /* As many verdicts as there were cases; outside of a batch, one. */
 
 static ngx_int_t
@@ -307,6 +344,10 @@ ngx_http_sandbox_process_verdicts(ngx_http_request_t *r,
     sbx_err_t       err;
     const char     *payload;
     sbx_verdict_t  *v;
+
+    if (ctx->suite && ngx_http_sandbox_count_verdicts(r, ctx) != NGX_OK) {
+        return NGX_HTTP_UPSTREAM_INVALID_HEADER;
+    }
 
     want = ctx->ncases ? ctx->ncases : 1;
     v = &ctx->verdict;

@@ -246,6 +246,67 @@ ngx_http_sandbox_check_executable(ngx_conf_t *cf, ngx_str_t *path)
 }
 
 
+/*
+ * A directory of suites, for cases_from.  The supervisor is told all of them,
+ * and opens below no other.
+ */
+char *
+ngx_http_sandbox_cases(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_sandbox_loc_conf_t *slcf = conf;
+
+    ngx_str_t                     *value, *root, path;
+    ngx_uint_t                     i;
+    ngx_file_info_t                info;
+    ngx_http_sandbox_main_conf_t  *smcf;
+
+    if (slcf->suite_root.data) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    path = value[1];
+
+    if (ngx_strcmp(path.data, "off") == 0) {
+        ngx_str_set(&slcf->suite_root, "");
+        return NGX_CONF_OK;
+    }
+
+    if (ngx_conf_full_name(cf->cycle, &path, 1) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (ngx_file_info(path.data, &info) == NGX_FILE_ERROR
+        || !ngx_is_dir(&info))
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "\"%V\" is no directory",
+                           &path);
+        return NGX_CONF_ERROR;
+    }
+
+    slcf->suite_root = path;
+    smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_sandbox_module);
+    root = smcf->suite_roots.elts;
+
+    for (i = 0; i < smcf->suite_roots.nelts; i++) {
+        if (root[i].len == path.len
+            && ngx_memcmp(root[i].data, path.data, path.len) == 0)
+        {
+            return NGX_CONF_OK;
+        }
+    }
+
+    root = ngx_array_push(&smcf->suite_roots);
+    if (root == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    *root = path;
+
+    return NGX_CONF_OK;
+}
+
+
 char *
 ngx_http_sandbox_pass(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {

@@ -492,6 +492,15 @@ ngx_http_sandbox_job_complete(ngx_http_request_t *r,
                                      ctx->sha256, NULL, EVP_sha256(), NULL);
     }
 
+    if (job->suite.len && slcf->suite_root.len == 0) {
+        ngx_http_sandbox_verdict(ctx, SBX_INVALID, 0,
+                                 "cases_from: this location has no "
+                                 "\"sandbox_cases\"");
+        return NGX_DECLINED;
+    }
+
+    job->suite_root = (sbx_str_t) { (char *) slcf->suite_root.data,
+                                    job->suite.len ? slcf->suite_root.len : 0 };
     job->allow_missing = slcf->allow_missing;
     job->flags |= (slcf->memory_soft ? SBX_JOB_SOFT_MEMORY : 0)
                   | (slcf->proc_empty ? SBX_JOB_PROC_EMPTY : 0);

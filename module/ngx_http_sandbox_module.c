@@ -85,6 +85,13 @@ static ngx_command_t
       0,
       NULL },
 
+    { ngx_string("sandbox_cases"),
+      NGX_HTTP_SANDBOX_LEVELS|NGX_CONF_TAKE1,
+      ngx_http_sandbox_cases,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("sandbox_pass"),
       NGX_HTTP_SANDBOX_LEVELS|NGX_CONF_TAKE1,
       ngx_http_sandbox_pass,
@@ -267,6 +274,8 @@ ngx_http_sandbox_create_main_conf(ngx_conf_t *cf)
         || ngx_array_init(&smcf->policies, cf->pool, 2,
                           sizeof(ngx_http_sandbox_policy_t))
         != NGX_OK
+        || ngx_array_init(&smcf->suite_roots, cf->pool, 2, sizeof(ngx_str_t))
+        != NGX_OK
         || ngx_array_init(&smcf->uses, cf->pool, 8,
                           sizeof(ngx_http_sandbox_use_t))
         != NGX_OK)
@@ -359,6 +368,7 @@ ngx_http_sandbox_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_http_sandbox_limits_merge(prev, conf);
 
     ngx_conf_merge_ptr_value(conf->policy, prev->policy, NULL);
+    ngx_conf_merge_str_value(conf->suite_root, prev->suite_root, "");
     ngx_conf_merge_value(conf->dry_run, prev->dry_run, 0);
     ngx_conf_merge_uint_value(conf->memory_soft, prev->memory_soft, 0);
     ngx_conf_merge_uint_value(conf->proc_empty, prev->proc_empty, 0);

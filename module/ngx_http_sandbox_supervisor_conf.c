@@ -64,6 +64,9 @@ ngx_http_sandbox_json_conf(struct json_object *conf, ngx_cycle_t *cycle,
     ngx_log_t  *log;
 
     if (ngx_http_sandbox_json_numbers(conf, cycle, smcf) != NGX_OK
+        || ngx_http_sandbox_json_set(conf, "cases",
+                               ngx_http_sandbox_json_strings(&smcf->suite_roots))
+           != NGX_OK
         || ngx_http_sandbox_json_set(conf, "runtimes",
                                      ngx_http_sandbox_json_runtimes(smcf))
            != NGX_OK)

@@ -315,6 +315,19 @@ read_members(sbx_conf_t *conf, struct json_object *root, sbx_err_t *err)
                 return -1;
             }
 
+        } else if (strcmp(key, "cases") == 0) {
+            if (!are_strings(v)) {
+                return sbx_fail(err, SBX_STEP_CONFIG, 0,
+                                "--config: cases is no array of strings");
+            }
+
+            free_strings(conf->suite_roots);
+            conf->suite_roots = copy_strings(v);
+
+            if (conf->suite_roots == NULL) {
+                return sbx_fail(err, SBX_STEP_CONFIG, errno, "--config");
+            }
+
         } else if (strcmp(key, "log") == 0
                    && json_object_is_type(v, json_type_string))
         {
@@ -384,5 +397,7 @@ sbx_conf_clear(sbx_conf_t *conf)
         free_strings(conf->runtimes[i].binds);
     }
 
+    free_strings(conf->suite_roots);
+    conf->suite_roots = NULL;
     conf->nruntimes = 0;
 }

@@ -33,6 +33,7 @@ free_frame(sbx_conn_t *conn)
     conn->runs = NULL;
     conn->nruns = conn->ndone = 0;
     sbx_job_clear(&conn->job);
+    sbx_suite_clear(&conn->suite);
     free(conn->payload);
     conn->payload = NULL;
     free(conn->answer);

@@ -8,10 +8,12 @@
  * anybody else.
  */
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sbx_compare.h"
+#include "sbx_log.h"
 #include "sbx_state.h"
 
 
@@ -39,6 +41,23 @@ find_runtime(sbx_str_t name)
 
 
 static void
+init_verdict(sbx_task_t *run)
+{
+    const sbx_conn_t *conn = run->conn;
+
+    sbx_verdict_init(&run->verdict);
+    run->verdict.id = conn->job.cases[run->index].id;
+
+    if (conn->suite.cases != NULL) {
+        memcpy(run->verdict.name, conn->suite.cases[run->index].name,
+               sizeof(run->verdict.name));
+        memcpy(run->verdict.digest, conn->suite.cases[run->index].digest,
+               sizeof(run->verdict.digest));
+    }
+}
+
+
+static void
 init_run(sbx_task_t *run, sbx_conn_t *conn, size_t index,
     sbx_runtime_t *runtime)
 {
@@ -51,17 +70,72 @@ init_run(sbx_task_t *run, sbx_conn_t *conn, size_t index,
     /* what follows has its place: it waits for the case before */
     run->admitted = index > 0;
 
-    sbx_verdict_init(&run->verdict);
-    run->verdict.id = conn->job.cases[index].id;
+    init_verdict(run);
+}
+
+
+/* The root may be any of ours: a worker that was taken over chooses it. */
+static int
+load_suite(sbx_conn_t *conn, sbx_err_t *err)
+{
+    char **root = sbx_super.conf->suite_roots;
+    sbx_job_t *job = &conn->job;
+
+    for ( /* void */ ; root != NULL && *root != NULL; root++) {
+        if (strlen(*root) == job->suite_root.len
+            && memcmp(*root, job->suite_root.data, job->suite_root.len) == 0)
+        {
+            return sbx_suite_load(&conn->suite, job, *root, job->suite, err);
+        }
+    }
+
+    return sbx_fail(err, SBX_STEP_JOB, 0, "cases: \"%.*s\" is no directory of "
+                    "this supervisor's", (int) job->suite_root.len,
+                    job->suite_root.data);
+}
+
+
+/* One verdict tells what is wrong with all cases. */
+static int
+refuse_suite(sbx_conn_t *conn, const sbx_err_t *err)
+{
+    sbx_job_t *job = &conn->job;
+
+    sbx_log_err(err->errnum == ENOENT ? SBX_LOG_INFO : SBX_LOG_ERR, err,
+                "suite");
+    job->ncases = 0;
+
+    if (sbx_job_add_case(job, 0, (sbx_str_t) { NULL, 0 }) != 0
+        || (conn->runs = calloc(1, sizeof(*conn->runs))) == NULL)
+    {
+        return -1;
+    }
+
+    conn->nruns = conn->nstarted = conn->nactive = 1;
+    conn->busy = 1;
+    init_run(&conn->runs[0], conn, 0, NULL);
+    sbx_run_refuse(&conn->runs[0],
+                   err->errnum == ENOENT ? SBX_INVALID : SBX_INTERNAL_ERROR,
+                   SBX_REASON_NONE, "%s%s%s", err->text,
+                   err->errnum ? ": " : "",
+                   err->errnum ? strerror(err->errnum) : "");
+
+    return 0;
 }
 
 
 int
 sbx_conn_start(sbx_conn_t *conn)
 {
-    size_t i, n = conn->job.ncases;
+    size_t i, n;
+    sbx_err_t err;
     sbx_runtime_t *runtime = find_runtime(conn->job.language);
 
+    if (conn->job.suite.len > 0 && load_suite(conn, &err) < 0) {
+        return refuse_suite(conn, &err);
+    }
+
+    n = conn->job.ncases;
     conn->runs = calloc(n, sizeof(*conn->runs));
     if (conn->runs == NULL) {
         return -1;
@@ -142,8 +216,7 @@ skip_behind(sbx_conn_t *conn, size_t index)
 
         sbx_run_cancel(run);
         sbx_run_clear(run);
-        sbx_verdict_init(&run->verdict);
-        run->verdict.id = conn->job.cases[i].id;
+        init_verdict(run);
         run->verdict.status = SBX_SKIPPED;
         memcpy(run->verdict.limits, conn->job.limits,
                sizeof(run->verdict.limits));

@@ -62,6 +62,9 @@ typedef struct {
     sbx_case_t *cases;      /* 1..N; a simple request has one */
     size_t ncases;
     uint32_t compare;           /* sbx_compare_t */
+    sbx_str_t suite;            /* the cases are on the supervisor's disk, in
+                                   this directory … */
+    sbx_str_t suite_root;       /* … below one of its roots */
     uint64_t limits[SBX_LIMIT_COUNT];
     uint32_t factor_permille;   /* headroom of the memory formula: 1250 */
     uint32_t flags;             /* sbx_job_flag_t */

@@ -35,6 +35,7 @@ static const key_row_t keys[] = {
     { "name", parse_name },
     { "stdin", sbx_parse_stdin },
     { "cases", sbx_parse_cases },
+    { "cases_from", sbx_parse_cases_from },
     { "compare", sbx_parse_compare },
     { "stop_at_failure", sbx_parse_stop },
     { "args", parse_args },

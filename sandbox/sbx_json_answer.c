@@ -304,6 +304,7 @@ put_verdict(sbx_json_out_t *out, const sbx_verdict_t *v,
 
     if (is_case) {
         put_accepted(out, v->accept);
+        sbx_json_name(out, "name", v->name);
     }
 
     output_replaced = put_stream(out, "output", v->output, encoding);
@@ -372,7 +373,7 @@ sbx_batch_json(const sbx_verdict_t *v, size_t n, sbx_encoding_t encoding,
 
     for (i = 0; i < n; i++) {
 
-        if (status == SBX_SUCCESS) {
+        if (status == SBX_SUCCESS && v[i].status != SBX_SKIPPED) {
             status = v[i].status;
         }
 
@@ -521,15 +522,32 @@ put_file(sbx_json_out_t *out, const sbx_file_t *file)
 }
 
 
+static void put_cases(sbx_json_out_t *out, const sbx_job_t *job);
+
+
 static void
 put_input(sbx_json_out_t *out, const sbx_job_t *job)
 {
-    size_t i;
+    if (job->suite.len > 0) {
+        sbx_json_text(out, "cases_from", job->suite);
 
-    if (job->ncases == 1 && job->cases[0].expected.data == NULL) {
+    } else if (job->ncases == 1 && job->cases[0].expected.data == NULL) {
         put_bytes(out, "stdin", job->cases[0].input);
         return;
+
+    } else {
+        put_cases(out, job);
     }
+
+    sbx_json_name(out, "compare", sbx_compare_name(job->compare));
+    sbx_json_bool(out, "stop_at_failure", (job->flags & SBX_JOB_STOP) != 0);
+}
+
+
+static void
+put_cases(sbx_json_out_t *out, const sbx_job_t *job)
+{
+    size_t i;
 
     sbx_json_open(out, "cases", '[');
 
@@ -545,8 +563,6 @@ put_input(sbx_json_out_t *out, const sbx_job_t *job)
     }
 
     sbx_json_close(out, ']');
-    sbx_json_name(out, "compare", sbx_compare_name(job->compare));
-    sbx_json_bool(out, "stop_at_failure", (job->flags & SBX_JOB_STOP) != 0);
 }
 
 

@@ -67,8 +67,8 @@ is_other_there(sbx_parser_t *p)
 static int
 fail_contradiction(sbx_parser_t *p)
 {
-    return sbx_json_fail(p, "stdin, cases: contradict each other, each of the "
-                         "cases has a stdin");
+    return sbx_json_fail(p, "stdin, cases, cases_from: contradict each other, "
+                         "each case has a stdin");
 }
 
 
@@ -157,6 +157,37 @@ parse_case(sbx_parser_t *p, size_t i)
             return -1;
         }
     }
+
+    return 0;
+}
+
+
+/* The one case stands for those that the supervisor finds. */
+int
+sbx_parse_cases_from(sbx_parser_t *p)
+{
+    const char *why;
+    sbx_job_t *job = &p->req->job;
+
+    if (is_other_there(p)) {
+        return fail_contradiction(p);
+    }
+
+    if (!sbx_parser_string(p, &job->suite)) {
+        return sbx_json_fail(p, "cases_from: a string is expected");
+    }
+
+    why = sbx_path_check(job->suite);
+
+    if (why != NULL) {
+        return sbx_json_fail(p, "cases_from: %s", why);
+    }
+
+    if (sbx_job_add_case(job, 0, (sbx_str_t) { NULL, 0 }) != 0) {
+        return sbx_json_no_memory(p);
+    }
+
+    p->req->is_batch = 1;
 
     return 0;
 }

@@ -40,6 +40,7 @@ int sbx_quoted_len(sbx_str_t s);
 /* The value of the key is next.  Return 0 or -1. */
 int sbx_parse_stdin(sbx_parser_t *p);
 int sbx_parse_cases(sbx_parser_t *p);
+int sbx_parse_cases_from(sbx_parser_t *p);
 int sbx_parse_compare(sbx_parser_t *p);
 int sbx_parse_stop(sbx_parser_t *p);
 int sbx_parse_files(sbx_parser_t *p);

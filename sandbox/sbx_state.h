@@ -24,6 +24,7 @@
 #include "sbx_loop.h"
 #include "sbx_slot.h"
 #include "sbx_stats.h"
+#include "sbx_suite.h"
 #include "sbx_super.h"
 #include "sbx_verdict.h"
 #include "sbx_wire.h"
@@ -166,6 +167,7 @@ struct sbx_conn_s {
     sbx_frame_t frame;
     char *payload;
     sbx_job_t job;
+    sbx_suite_t suite;      /* zero: the job's cases came with it */
     int busy;               /* a frame is being served */
     sbx_task_t *runs;
     size_t nruns, nstarted, nactive, ndone;

@@ -36,6 +36,7 @@ typedef struct {
     char cgroup_token[48];
     char log[256];          /* file to reopen when its inode changes, "" */
     int log_level;          /* nginx's numbers: 3 error … 8 debug */
+    char **suite_roots;     /* directories of suites, NULL-terminated, or NULL */
     sbx_runtime_conf_t runtimes[SBX_RUNTIMES_MAX];
     unsigned nruntimes;
 } sbx_conf_t;
@@ -43,7 +44,7 @@ typedef struct {
 /*
  * Reads the JSON that nginx passes (deer-flow supervise --config JSON):
  * {"slots","standby","queue","queue_ms","peer_uid","log","log_level",
- *  "runtimes":[{"name","command":[…],"bind":[…]}]}, all optional; sets every
+ *  "cases":[…], "runtimes":[{"name","command":[…],"bind":[…]}]}, all optional; sets every
  * default, finds self, preload and zygote beside the binary or installed.
  */
 int sbx_conf_init(sbx_conf_t *conf, const char *json, sbx_err_t *err);

@@ -99,6 +99,8 @@ typedef enum {
 typedef struct {
     uint32_t id;                /* the case's */
     sbx_accept_t accept;
+    char name[64];              /* of a case from a suite, "" : none */
+    char digest[64];            /* of what it should print, by the suite */
     sbx_status_t status;
     sbx_reason_t reason;
     int exit_code;              /* -1: null */

@@ -47,6 +47,10 @@ static const sbx_row_t job_rows[] = {
       "allow_missing" },
     { SBX_TAG_COMPARE, SBX_KIND_U32, 0, offsetof(sbx_job_t, compare), 0,
       SBX_COMPARE_COUNT - 1, "compare" },
+    { SBX_TAG_SUITE, SBX_KIND_STR, 0, offsetof(sbx_job_t, suite), 0, 0,
+      "suite" },
+    { SBX_TAG_SUITE_ROOT, SBX_KIND_STR, 0, offsetof(sbx_job_t, suite_root), 0,
+      0, "suite_root" },
     { 0, 0, 0, 0, 0, 0, NULL }
 };
 
@@ -276,6 +280,12 @@ check_shared(sbx_job_t *job, const shared_t *shared, sbx_err_t *err)
 
     if (why != NULL) {
         return sbx_fail(err, SBX_STEP_WIRE, 0, "language %s", why);
+    }
+
+    why = job->suite.len > 0 ? sbx_path_check(job->suite) : NULL;
+
+    if (why != NULL) {
+        return sbx_fail(err, SBX_STEP_WIRE, 0, "suite %s", why);
     }
 
     return 0;

@@ -31,6 +31,8 @@ typedef enum {
     SBX_TAG_CMD = 12,           /* repeated, job channel only */
                                 /* 13: CODE_ID, see DESIGN.md */
     SBX_TAG_COMPARE = 14,
+    SBX_TAG_SUITE = 15,
+    SBX_TAG_SUITE_ROOT = 16,
 
     /* one case; ends the shared part of a job, starts the next verdict */
     SBX_TAG_CASE = 32,          /* u32 id */
@@ -60,6 +62,8 @@ typedef enum {
     SBX_TAG_OPEN_FILES = 83,
     SBX_TAG_LARGEST = 84,
     SBX_TAG_ACCEPT = 85,
+    SBX_TAG_CASE_NAME = 86,
+    SBX_TAG_DIGEST = 87,
     SBX_TAG_VIOLATION = 96,
     SBX_TAG_V_ADDRESS = 97,
     SBX_TAG_V_REGION_LO = 98,

@@ -47,6 +47,8 @@ static const sbx_row_t verdict_rows[] = {
     ROW(SBX_TAG_OPEN_FILES, SBX_KIND_U32, 0, open_files, 0, UINT32_MAX),
     NUMBER(SBX_TAG_LARGEST, largest_bytes),
     ENUM(SBX_TAG_ACCEPT, 0, accept, SBX_ACCEPT_COUNT),
+    TEXT(SBX_TAG_CASE_NAME, name),
+    TEXT(SBX_TAG_DIGEST, digest),
     NUMBER(SBX_TAG_BASE, base_bytes),
     NUMBER(SBX_TAG_CODE_BYTES, code_bytes),
     ROW(SBX_TAG_FACTOR, SBX_KIND_U32, 0, factor_permille, 0, 4000),

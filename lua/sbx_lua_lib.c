@@ -190,7 +190,6 @@ string_rep(lua_State *L)
 
 
 static const luaL_Reg base_own[] = {
-    { "json", sbx_lua_json },
     { "next", base_next },
     { "pairs", base_pairs },
     { "setmetatable", base_setmetatable },
@@ -206,7 +205,7 @@ static const luaL_Reg string_own[] = {
 static int
 refuse_write(lua_State *L)
 {
-    return luaL_error(L, "the library is read-only");
+    return luaL_error(L, "this table is read-only");
 }
 
 
@@ -364,6 +363,7 @@ sbx_lua_open_library(lua_State *L)
     lua_settop(L, library);
 
     luaL_setfuncs(L, base_own, 0);
+    luaL_setfuncs(L, sbx_lua_codec_functions, 0);
 
     /* what nil cannot say in a table that becomes JSON */
     lua_pushlightuserdata(L, NULL);
@@ -375,6 +375,12 @@ sbx_lua_open_library(lua_State *L)
     add_library(L, library, LUA_UTF8LIBNAME, luaopen_utf8, NULL, NULL);
     add_library(L, library, LUA_TABLIBNAME, NULL, sbx_lua_table_functions,
                 NULL);
+
+    add_library(L, library, "base64", NULL, sbx_lua_base64_functions, NULL);
+    add_library(L, library, "hex", NULL, sbx_lua_hex_functions, NULL);
+
+    sbx_lua_push_json(L);
+    lua_setfield(L, library, "json");
 
     set_string_methods(L, library);
     set_config(L, library);

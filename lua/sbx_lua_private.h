@@ -131,6 +131,14 @@ void sbx_lua_make_read_only(lua_State *L);
 extern const luaL_Reg sbx_lua_table_functions[];
 extern const luaL_Reg sbx_lua_find_functions[];
 
+/* sbx_lua_codec.c */
+extern const luaL_Reg sbx_lua_base64_functions[];
+extern const luaL_Reg sbx_lua_hex_functions[];
+extern const luaL_Reg sbx_lua_codec_functions[];
+
+/* sbx_lua_decode.c: pushes the table json */
+void sbx_lua_push_json(lua_State *L);
+
 /* sbx_lua_view.c: C's structs as tables; each pushes one value */
 typedef enum {
     SBX_LUA_VIEW_VERDICT = 0,
@@ -144,6 +152,9 @@ typedef enum {
 } sbx_lua_view_t;
 
 void sbx_lua_open_views(lua_State *L);
+
+/* Makes the table at the top a list in JSON, also when it is empty. */
+void sbx_lua_mark_list(lua_State *L);
 void sbx_lua_push_job(lua_State *L, const sbx_job_t *job,
     const uint64_t ceilings[SBX_LIMIT_COUNT], const sbx_policy_request_t *req);
 void sbx_lua_push_runtime(lua_State *L, const sbx_policy_runtime_t *runtime);

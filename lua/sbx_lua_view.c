@@ -109,6 +109,14 @@ sbx_lua_view_of(lua_State *L, int index)
 }
 
 
+void
+sbx_lua_mark_list(lua_State *L)
+{
+    sbx_lua_push_key(L, SBX_LUA_KEY_VIEW + SBX_LUA_VIEW_LIST);
+    lua_setmetatable(L, -2);
+}
+
+
 static void
 push_view(lua_State *L, sbx_lua_view_t view, int size)
 {

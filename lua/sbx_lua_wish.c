@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sbx_compare.h"
 #include "sbx_lua_private.h"
 
 #define PASS_MAX        4096
@@ -162,18 +163,29 @@ refuse_more(reader_t *in, const char *field, int bound)
 
 
 static void
-add_case(reader_t *in, sbx_str_t input)
+add_case(reader_t *in, uint32_t id, sbx_str_t input)
 {
-    if (sbx_job_add_case(&in->wish->native.job, 0, input) != 0) {
-        refuse_more(in, "stdin", 1);
+    if (sbx_job_add_case(&in->wish->native.job, id, input) != 0) {
+        luaL_error(in->L, "no memory for a job");
     }
+}
+
+
+static void
+contradict(reader_t *in)
+{
+    luaL_error(in->L, "request(): stdin and cases contradict each other");
 }
 
 
 static void
 read_stdin(reader_t *in)
 {
-    add_case(in, read_string(in, "stdin"));
+    if (in->wish->native.job.ncases > 0) {
+        contradict(in);
+    }
+
+    add_case(in, 0, read_string(in, "stdin"));
 }
 
 
@@ -339,6 +351,90 @@ read_files(reader_t *in)
 }
 
 
+static void
+read_case(reader_t *in, sbx_case_t *c)
+{
+    const char *key;
+
+    check_type(in->L, LUA_TTABLE, "cases[]");
+
+    for (lua_pushnil(in->L); lua_next(in->L, -2); lua_pop(in->L, 1)) {
+        key = lua_type(in->L, -2) == LUA_TSTRING ? lua_tostring(in->L, -2) : "";
+
+        if (strcmp(key, "stdin") == 0) {
+            c->input = read_string(in, "cases[].stdin");
+
+        } else if (strcmp(key, "expected") == 0) {
+            c->expected = read_string(in, "cases[].expected");
+
+        } else {
+            luaL_error(in->L, "request(): cases[] has an unknown field \"%s\"",
+                       key);
+        }
+    }
+}
+
+
+static void
+read_cases(reader_t *in)
+{
+    lua_Integer i, n;
+    sbx_job_t *job = &in->wish->native.job;
+
+    n = check_list(in->L, "cases");
+
+    if (n == 0) {
+        refuse(in, "cases: is empty");
+    }
+
+    if (n > SBX_CASES_MAX) {
+        refuse(in, "cases: more than %d", SBX_CASES_MAX);
+        return;
+    }
+
+    if (job->ncases > 0) {
+        contradict(in);
+    }
+
+    for (i = 1; i <= n; i++) {
+        add_case(in, (uint32_t) i - 1, SBX_STR(""));
+        lua_rawgeti(in->L, -1, i);
+        read_case(in, &job->cases[i - 1]);
+        lua_pop(in->L, 1);
+    }
+
+    in->wish->native.is_batch = 1;
+}
+
+
+static void
+read_compare(reader_t *in)
+{
+    int how;
+    sbx_str_t name = read_string(in, "compare");
+
+    how = sbx_compare_find(name);
+
+    if (how < 0) {
+        refuse(in, "compare: must be exact, tokens or trimmed");
+        return;
+    }
+
+    in->wish->native.job.compare = (uint32_t) how;
+}
+
+
+static void
+read_stop(reader_t *in)
+{
+    check_type(in->L, LUA_TBOOLEAN, "stop_at_failure");
+
+    if (lua_toboolean(in->L, -1)) {
+        in->wish->native.job.flags |= SBX_JOB_STOP;
+    }
+}
+
+
 /* A wish, narrowed to the ceiling later; only nonsense is refused. */
 static void
 read_limit(reader_t *in, int id)
@@ -426,6 +522,9 @@ static const row_t job_rows[] = {
     { "env", read_env },
     { "files", read_files },
     { "limits", read_limits },
+    { "cases", read_cases },
+    { "compare", read_compare },
+    { "stop_at_failure", read_stop },
     { "keep", read_keep },
     { NULL, NULL }
 };
@@ -468,7 +567,7 @@ read_job(lua_State *L, int index, sbx_policy_wish_t *wish)
     lua_pop(L, 1);
 
     if (wish->native.job.ncases == 0) {
-        add_case(&in, SBX_STR(""));
+        add_case(&in, 0, SBX_STR(""));
     }
 }
 

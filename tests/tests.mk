@@ -39,7 +39,7 @@ $(tst)/lua/%.o: lua/%.c
 $(lua_progs): $(tst)/unit/%: tests/unit/%.c $(lua_objs) $(bld)/libsbx.a
 	@mkdir -p $(@D)
 	$(tst_cc) -I$(LUA_INC) -o $@ $(filter-out %.h,$^) -l:liblua5.4.a -lm -ldl -lcmocka \
-	    -ljson-c -lseccomp
+	    -ljson-c -lseccomp -lcrypto
 
 $(filter-out $(lua_progs),$(unit_progs)): $(tst)/unit/%: tests/unit/%.c \
         $(bld)/libsbx.a

@@ -1063,6 +1063,9 @@ test_keep(void **state)
     sbx_policy_wish_t wish;
     sbx_policy_response_t out;
     sbx_policy_request_t req = request;
+    static const char kept[] =
+        "{\"e\":[],\"f\":false,\"i\":3,\"l\":[1,2,{\"x\":\"y\"}],\"n\":1.5,"
+        "\"s\":\"a\\u0000b\",\"t\":true,\"z\":null}";
 
     (void) state;
 
@@ -1098,10 +1101,8 @@ test_keep(void **state)
     sbx_verdict_init(&v);
     assert_int_equal(sbx_policy_response(policy, &req, &v, &out, err,
                                          sizeof(err)), 1);
-    assert_string_equal(out.body.data,
-                        "{\"e\":[],\"f\":false,\"i\":3,\"l\":[1,2,"
-                        "{\"x\":\"y\"}],\"n\":1.5,\"s\":\"a\\u0000b\","
-                        "\"t\":true,\"z\":null}");
+    assert_int_equal(out.body.len, sizeof(kept) - 1);
+    assert_memory_equal(out.body.data, kept, sizeof(kept) - 1);
 
     sbx_policy_response_clear(&out);
     sbx_policy_wish_clear(&wish);

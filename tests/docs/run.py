@@ -253,8 +253,8 @@ def source_names():
     library = [name for path in ("lua/sbx_lua_codec.c", "lua/sbx_lua_decode.c")
                for name in re.findall(r'(?m)^    \{ "(\w+)", \w+ \},$',
                                       (TREE / path).read_text())]
-    job = re.findall(r'(?m)^    \{ "(\w+)", read_\w+ \},$',
-                     (TREE / "lua/sbx_lua_wish.c").read_text())
+    job = re.findall(r'(?m)^    \{ "(\w+)", \w*read_\w+ \},$',
+                     (TREE / "lua/sbx_lua_job.c").read_text())
     commands = re.findall(r'\{ "(\w+)", \w+, "',
                           (TREE / "sandbox/sbx_main.c").read_text())
     return {

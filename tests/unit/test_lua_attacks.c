@@ -2,8 +2,8 @@
  * test_lua_attacks.c: policies that try to hang, fill or crash a worker.
  *
  * Each attack runs in a process of its own under an alarm, four ways: inside
- * request(), limits() and response(), and while the file is loaded.  It has to end
- * within the deadline and one step of the count hook, by CPU time, and the next
+ * request(), limits() and response(), and while the file is loaded.  It has to
+ * end within the deadline and one step of the count hook, by CPU time, and the next
  * call of the same policy must give the right answer.
  */
 
@@ -297,7 +297,9 @@ write_policy(const char *path, const char *format, const char *code)
 {
     FILE *f = fopen(path, "w");
 
-    if (f == NULL || fprintf(f, format, code, code, code) < 0 || fclose(f) != 0) {
+    if (f == NULL || fprintf(f, format, code, code, code) < 0
+        || fclose(f) != 0)
+    {
         _exit(20);
     }
 }

@@ -223,7 +223,8 @@ man_dir    = $(PREFIX)/share/man
 installed  = $(mod_dir)/$(notdir $(ngx_so)) $(mod_conf) $(mod_link) \
              $(PREFIX)/bin/deer-flow $(lib_dir)/deer-flow-python \
              $(lib_dir)/libsbx_preload.so $(man_dir)/man1/deer-flow.1 \
-             $(man_dir)/man5/ngx_http_sandbox_module.5
+             $(man_dir)/man5/ngx_http_sandbox_module.5 \
+             $(man_dir)/man5/deer-flow-policy.5
 
 .PHONY: install uninstall
 install: all
@@ -234,7 +235,8 @@ install: all
 	install -m 755 $(bld)/deer-flow-python $(DESTDIR)$(lib_dir)/
 	install -m 644 $(bld)/libsbx_preload.so $(DESTDIR)$(lib_dir)/
 	install -m 644 docs/deer-flow.1 $(DESTDIR)$(man_dir)/man1/
-	install -m 644 docs/ngx_http_sandbox_module.5 $(DESTDIR)$(man_dir)/man5/
+	install -m 644 docs/ngx_http_sandbox_module.5 docs/deer-flow-policy.5 \
+	    $(DESTDIR)$(man_dir)/man5/
 	echo 'load_module $(mod_dir)/$(notdir $(ngx_so));' \
 	    > $(DESTDIR)$(mod_conf)
 	ln -sf $(mod_conf) $(DESTDIR)$(mod_link)

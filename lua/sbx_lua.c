@@ -26,11 +26,6 @@
 
 
 typedef struct {
-    const sbx_policy_request_t *req;
-    sbx_policy_wish_t *wish;
-} request_call_t;
-
-typedef struct {
     sbx_job_t *job;
     const uint64_t *ceilings;
     const sbx_policy_request_t *req;
@@ -301,35 +296,6 @@ sbx_lua_read_result(lua_State *L, lua_CFunction reader, void *call)
 
 
 static int
-read_wish(lua_State *L)
-{
-    request_call_t *call = lua_touserdata(L, 2);
-
-    sbx_lua_read_wish(L, 1, call->wish);
-    return 0;
-}
-
-
-static int
-request_call(lua_State *L)
-{
-    request_call_t *call = lua_touserdata(L, 1);
-
-    lua_settop(L, 0);
-    sbx_lua_push_function(L, SBX_LUA_REQUEST);
-    lua_pushvalue(L, 1);
-    sbx_lua_push_request(L, call->req);
-    lua_call(L, 1, 1);
-
-    if (!lua_isnil(L, -1)) {
-        sbx_lua_read_result(L, read_wish, call);
-    }
-
-    return 0;
-}
-
-
-static int
 read_limits(lua_State *L)
 {
     limits_call_t *call = lua_touserdata(L, 2);
@@ -521,33 +487,6 @@ int
 sbx_policy_has_response(const sbx_policy_t *policy)
 {
     return (policy->has & 1u << SBX_LUA_RESPONSE) != 0;
-}
-
-
-int
-sbx_policy_request(sbx_policy_t *policy, const sbx_policy_request_t *req,
-    sbx_policy_wish_t *wish, char *err, size_t size)
-{
-    request_call_t call = { req, wish };
-
-    memset(wish, 0, sizeof(*wish));
-
-    if (!sbx_policy_has_request(policy)) {
-        return 0;
-    }
-
-    return sbx_lua_call(policy, request_call, &call, req->body.len, err, size);
-}
-
-
-void
-sbx_policy_wish_clear(sbx_policy_wish_t *wish)
-{
-    sbx_request_clear(&wish->native);
-    sbx_policy_response_clear(&wish->answer);
-    free((char *) wish->keep.data);
-    free((char *) wish->pass.data);
-    memset(wish, 0, sizeof(*wish));
 }
 
 

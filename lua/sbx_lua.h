@@ -4,8 +4,8 @@
  * A policy file returns a table of functions: request(req), limits(job,
  * runtime) and response(req, verdict), each optional.  It runs in a worker,
  * between events: instruction budget, memory cap, deadline, reduced and metered
- * library.  A policy can lower and choose; C narrows the result to the ceilings.
- * A policy that fails refuses.  lua_State appears in no header.
+ * library.  A policy can lower and choose; C narrows the result to the
+ * ceilings.  A policy that fails refuses.  lua_State appears in no header.
  */
 
 #ifndef SBX_LUA_H

@@ -3,9 +3,9 @@
  * hex, digests, a comparison for tokens, sizes, times, query strings.
  *
  * Runs in the worker, below sbx_lua_protect(), on what strangers send.  Each
- * function is charged by the length it reads before it reads it, and writes into
- * Lua's own memory, which has a cap.  Text that is not what it should be is no
- * error but nil and a reason: whether it is one, the policy decides.
+ * function is charged by the length it reads before it reads it, and writes
+ * into Lua's own memory, which has a cap.  Text that is not what it should be
+ * is no error but nil and a reason: whether it is one, the policy decides.
  */
 
 #include <string.h>

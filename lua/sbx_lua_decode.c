@@ -404,6 +404,10 @@ json_list(lua_State *L)
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 1);
 
+    if (sbx_lua_view_of(L, 1) == SBX_LUA_VIEW_LIST) {
+        return 1;
+    }
+
     if (luaL_getmetafield(L, 1, "__metatable") != LUA_TNIL) {
         return luaL_error(L, "cannot change a protected metatable");
     }

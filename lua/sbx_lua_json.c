@@ -225,6 +225,10 @@ encode_table(lua_State *L, int index, const char *key, int depth)
         luaL_error(L, "tables for JSON are nested deeper than %d", JSON_DEPTH);
     }
 
+    if (luaL_getmetafield(L, index, "__pairs") != LUA_TNIL) {
+        luaL_error(L, "JSON cannot hold a read-only table");
+    }
+
     view = sbx_lua_view_of(L, index);
     n = lua_rawlen(L, index);
 

@@ -205,7 +205,7 @@ static const luaL_Reg string_own[] = {
 static int
 refuse_write(lua_State *L)
 {
-    return luaL_error(L, "the library is read-only");
+    return luaL_error(L, "this table is read-only");
 }
 
 

@@ -193,7 +193,4 @@ void sbx_lua_read_limits(lua_State *L, int index,
 void sbx_lua_read_response(lua_State *L, int index,
     sbx_policy_response_t *out);
 
-/* sbx_lua_wish.c: what request() returned */
-void sbx_lua_read_wish(lua_State *L, int index, sbx_policy_wish_t *wish);
-
 #endif

@@ -291,10 +291,10 @@ ngx_int_t ngx_http_sandbox_policy_view(ngx_http_request_t *r,
     ngx_http_sandbox_ctx_t *ctx);
 /*
  * ngx_http_sandbox_wish.c: worker; what the policy's request() wants.
- * NGX_DECLINED: the native contract goes on.  NGX_OK: ctx->native is filled from
- * the policy's job, or ctx->verdict says why it cannot be.  NGX_DONE: the request
- * was answered or passed on, and is to be finalized with *rc.  NGX_ERROR after
- * logging.
+ * NGX_DECLINED: the native contract goes on.  NGX_OK: ctx->native is filled
+ * from the policy's job, or ctx->verdict says why it cannot be.  NGX_DONE: the
+ * request was answered or passed on, and is to be finalized with *rc.
+ * NGX_ERROR after logging.
  */
 ngx_int_t ngx_http_sandbox_policy_job(ngx_http_request_t *r,
     ngx_http_sandbox_ctx_t *ctx, ngx_int_t *rc);

@@ -45,7 +45,8 @@ ngx_http_sandbox_policy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (ngx_strcmp(value[1].data, "off") == 0) {
         slcf->policy = NULL;
-        return cf->args->nelts == 2 ? NGX_CONF_OK : "takes no keys with \"off\"";
+        return cf->args->nelts == 2 ? NGX_CONF_OK
+                                    : "takes no keys with \"off\"";
     }
 
     file = value[1];

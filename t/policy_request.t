@@ -40,7 +40,7 @@ END { kill 'TERM', $Pid if $Pid }
 # starting the supervisor is part of the first request
 timeout(20);
 
-plan tests => repeat_each() * 12;
+plan tests => repeat_each() * 60;
 
 no_long_string();
 run_tests();
@@ -130,3 +130,237 @@ X-Token: t
 X-Judge: old
 --- response_body eval
 "POST /run/a%20b?x=%20&y=1 HTTP/1.0\r\nHost: judge\r\nConnection: close\r\nContent-Length: 18\r\nContent-Type: text/x\r\nX-Token: t\r\n\r\n{\"language\":\"c++\"}"
+
+=== TEST 5: a large body, which nginx has in a file, passed on to a uri
+--- user_files
+>>> p.lua
+return { request = function(req)
+    assert(#req.body == 300000 and req.body:sub(-1) == "!")
+    return { pass = "/old/judge?n=" .. #req.body }
+end }
+--- config eval
+"location /run { sandbox any; client_body_buffer_size 8k; sandbox_policy ../html/p.lua; }
+ location /old/ { proxy_pass http://$::Judge; proxy_set_header Host judge; }"
+--- request eval
+"PUT /run\n" . ("x" x 299999) . "!"
+--- error_code: 200
+--- response_body eval
+"PUT /old/judge?n=300000 HTTP/1.0\r\nHost: judge\r\nConnection: close\r\nContent-Length: 300000\r\n\r\n" . ("x" x 299999) . "!"
+
+=== TEST 6: a request without a body, passed on
+--- user_files
+>>> p.lua
+return { request = function(req) return { pass = "@judge" } end,
+         response = function() error("not called") end }
+--- config eval
+"location /run { sandbox any; sandbox_policy ../html/p.lua; }
+ location \@judge { proxy_pass http://$::Judge; proxy_set_header Host judge; }"
+--- request
+DELETE /run/1
+--- error_code: 200
+--- response_body eval
+"DELETE /run/1 HTTP/1.0\r\nHost: judge\r\nConnection: close\r\n\r\n"
+
+=== TEST 7: some run here, the rest there
+--- user_files
+>>> p.lua
+local ours = { python = true, node = true }
+return { request = function(req)
+    local r = json.decode(req.body)
+    if type(r) ~= "table" then return { status = 400, body = { error = "no JSON" } } end
+    if not ours[r.language] then return { pass = "@judge" } end
+    return { language = r.language, code = r.source }
+end }
+--- config eval
+"location /run { sandbox any; sandbox_policy ../html/p.lua; }
+ location \@judge { proxy_pass http://$::Judge; }"
+--- pipelined_requests eval
+['POST /run'."\n".'{"language":"python","source":"print(1)"}',
+ 'POST /run'."\n".'{"language":"c++","source":"int main(){}"}',
+ 'POST /run'."\n".'{"language"',
+ 'POST /run'."\n".'{"language":"node","source":"console.log(2)"}']
+--- error_code eval
+[200, 200, 400, 200]
+--- response_body_like eval
+[qr/"output":"1\\n"/, qr/int main/, qr/^\{"error":"no JSON"\}$/, qr/"output":"2\\n"/]
+
+=== TEST 8: an answer of 5xx goes back to the old judge by error_page
+--- user_files
+>>> p.lua
+return { request = function(req) return { status = 503, body = "overloaded" } end }
+--- config eval
+"location /run { sandbox any; sandbox_policy ../html/p.lua;
+     sandbox_intercept_errors on; error_page 503 = \@judge; }
+ location \@judge { proxy_pass http://$::Judge; proxy_set_header Host judge; }"
+--- request
+POST /run?a
+body
+--- error_code: 200
+--- response_body eval
+"POST /run?a HTTP/1.0\r\nHost: judge\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbody"
+
+=== TEST 9: one file, two configurations
+--- user_files
+>>> p.lua
+local prefix = config.prefix or "none"
+return { request = function(req)
+    return { status = 200, body = prefix .. "|" .. (config.token or "") }
+end }
+--- config
+    location /a { sandbox any; sandbox_policy ../html/p.lua prefix=a "token=two words"; }
+    location /b { sandbox any; sandbox_policy ../html/p.lua prefix="b=c"; }
+    location /c { sandbox any; sandbox_policy ../html/p.lua; }
+--- pipelined_requests eval
+["GET /a", "GET /b", "GET /c"]
+--- error_code eval
+[200, 200, 200]
+--- response_body eval
+["a|two words", "b=c|", "none|"]
+
+=== TEST 10: a key that is none
+--- user_files
+>>> p.lua
+return {}
+--- config
+    location /run { sandbox any; sandbox_policy ../html/p.lua verbose; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_policy" takes key=value behind its file, not "verbose" in \S+nginx\.conf:\d+}
+
+=== TEST 11: a key twice
+--- user_files
+>>> p.lua
+return {}
+--- config
+    location /run { sandbox any; sandbox_policy ../html/p.lua a=1 a=2; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*duplicate key in "a=2" in \S+nginx\.conf:\d+}
+
+=== TEST 12: off takes no keys
+--- config
+    location /run { sandbox any; sandbox_policy off a=1; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_policy" directive takes no keys with "off"}
+
+=== TEST 13: a request() that fails: 500, and the log has its line
+--- user_files
+>>> p.lua
+return {
+    request = function(req)
+        local t = json.decode(req.body)
+        return { code = t.source.text }
+    end,
+}
+--- config
+    location /run { sandbox python; sandbox_policy ../html/p.lua; }
+--- request
+POST /run
+{}
+--- error_code: 500
+--- response_body_like: "status":"internal_error".*the request policy failed; the server's error log says why
+--- error_log eval
+qr{policy: \S+/p\.lua:4: attempt to index a nil value \(field 'source'\)}
+
+=== TEST 14: a job that is none: 500, and the log names the field
+--- user_files
+>>> p.lua
+return { request = function(req) return { code = "1", stdn = "" } end }
+--- config
+    location /run { sandbox python; sandbox_policy ../html/p.lua; }
+--- request
+GET /run
+--- error_code: 500
+--- response_body_like: the request policy failed
+--- error_log eval
+qr{policy: \S+/p\.lua:1: request\(\) returned an unknown field "stdn"}
+
+=== TEST 15: values of the client's that make no job: 400, shaped by response()
+--- user_files
+>>> p.lua
+return {
+    request = function(req)
+        return { language = req.headers["x-l"], code = "1", files = { { path = req.body, content = "" } } }
+    end,
+    response = function(req, verdict)
+        return { body = verdict.status .. ": " .. verdict.error .. "\n" }
+    end,
+}
+--- config
+    location /run { sandbox any; sandbox_policy ../html/p.lua; }
+--- pipelined_requests eval
+["POST /run\n../x", "POST /run\nx", "POST /run\nx", "POST /run\nmain.py"]
+--- more_headers eval
+["X-L: python", "X-L: ruby", "", "X-L: python"]
+--- error_code eval
+[400, 400, 400, 400]
+--- response_body eval
+["invalid: files[0].path: has a \".\" or \"..\" component\n",
+ "invalid: language: \"ruby\" is not one of python, node\n",
+ "invalid: language: is required\n",
+ "invalid: files[0]: path \"main.py\" is in the way of another file\n"]
+
+=== TEST 16: the location's program and language are the job's, too
+--- user_files
+>>> hello.py
+import sys
+print("hello", sys.stdin.read())
+>>> p.lua
+return { request = function(req) return { stdin = query(req.args).name } end,
+         response = function(req, verdict) return { body = verdict.output } end }
+--- config
+    location /run { sandbox python; sandbox_code ../html/hello.py; sandbox_policy ../html/p.lua; }
+--- request
+GET /run?name=J%C3%BCrgen+x
+--- error_code: 200
+--- response_body eval
+"hello J\xc3\xbcrgen x\n"
+
+=== TEST 17: bytes that are no text, there and back
+--- user_files
+>>> p.lua
+return { request = function(req)
+             return { code = "import sys\nsys.stdout.buffer.write(sys.stdin.buffer.read()[::-1])", stdin = base64.decode(req.body) }
+         end,
+         response = function(req, verdict)
+             return { body = hex.encode(verdict.output) .. " " .. md5(verdict.output) }
+         end }
+--- config
+    location /run { sandbox python; sandbox_policy ../html/p.lua; }
+--- request
+POST /run
+AAH/
+--- error_code: 200
+--- response_body chop
+ff0100 21d8cbfd91a1e88d10a34c1d70a90c19
+
+=== TEST 18: a batch
+--- user_files
+>>> p.lua
+return { request = function(req)
+    return { code = "print(int(input()) * 2)", compare = "tokens",
+             cases = { { stdin = "1", expected = "2" }, { stdin = "2", expected = "5" } } }
+end }
+--- config
+    location /run { sandbox python; sandbox_policy ../html/p.lua; }
+--- request
+POST /run
+--- error_code: 200
+--- response_body_like: "accepted":false.*"cases":\[\{"status":"success","accepted":true.*"accepted":false
+
+=== TEST 19: the limits hook still has its say
+--- user_files
+>>> p.lua
+return { request = function(req) return { code = req.body, limits = { timeout = "3s" } } end,
+         limits = function(job)
+             assert(job.request.body == "print(1)" and job.limits.timeout == 3000)
+             return { timeout = 1234 }
+         end }
+--- config
+    location /run { sandbox python; sandbox_dry_run on; sandbox_policy ../html/p.lua; }
+--- request
+POST /run
+print(1)
+--- error_code: 200
+--- response_body_like: "timeout":1234,

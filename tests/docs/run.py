@@ -249,12 +249,18 @@ def source_names():
         r'\{ "([\w-]+)", (?:required|no)_argument',
         (TREE / "sandbox/sbx_cmd_job.c").read_text()
         + (TREE / "sandbox/sbx_cmd_serve.c").read_text())
+    # what a job may have, and what the library is to Lua's own
+    library = [name for path in ("lua/sbx_lua_codec.c", "lua/sbx_lua_decode.c")
+               for name in re.findall(r'(?m)^    \{ "(\w+)", \w+ \},$',
+                                      (TREE / path).read_text())]
+    job = re.findall(r'(?m)^    \{ "(\w+)", \w*read_\w+ \},$',
+                     (TREE / "lua/sbx_lua_job.c").read_text())
     commands = re.findall(r'\{ "(\w+)", \w+, "',
                           (TREE / "sandbox/sbx_main.c").read_text())
     return {
         "directives": directives + [f"sandbox_{name}" for name in limits],
         "limits": limits, "variables": variables, "options": options,
-        "commands": commands,
+        "commands": commands, "library": library, "job": job,
     }
 
 
@@ -262,6 +268,7 @@ def check_names(report):
     names = source_names()
     page5 = (TREE / "docs/ngx_http_sandbox_module.5").read_text()
     page1 = (TREE / "docs/deer-flow.1").read_text()
+    page_policy = (TREE / "docs/deer-flow-policy.5").read_text()
     readme = (TREE / "README.md").read_text()
     flags = [f"-{name}" for name in names["options"]]
     flags += [f"-{name.replace('_', '-')}" for name in names["limits"]]
@@ -271,6 +278,10 @@ def check_names(report):
         ("docs/ngx_http_sandbox_module.5", page5, "variables",
          names["variables"]),
         ("README.md", readme, "directives", names["directives"]),
+        ("docs/deer-flow-policy.5", page_policy, "functions of the library",
+         names["library"]),
+        ("docs/deer-flow-policy.5", page_policy, "fields of a job",
+         names["job"]),
         ("docs/deer-flow.1", page1, "options", flags),
         ("docs/deer-flow.1", page1, "commands", names["commands"]),
     ]
@@ -286,7 +297,8 @@ def check_names(report):
 
 
 def check_manuals(report):
-    for name in ("docs/deer-flow.1", "docs/ngx_http_sandbox_module.5"):
+    for name in ("docs/deer-flow.1", "docs/ngx_http_sandbox_module.5",
+                 "docs/deer-flow-policy.5"):
         if shutil.which("mandoc"):
             command = ["mandoc", "-Tlint", "-Wwarning", str(TREE / name)]
         else:

@@ -165,7 +165,7 @@ test_open_errors(void **state)
           "'require')" },
         { "return io.open('/etc/passwd')", "FILE:1: attempt to index a nil "
           "value (global 'io')" },
-        { "\nstring.rep = 1", "FILE:2: the library is read-only" },
+        { "\nstring.rep = 1", "FILE:2: this table is read-only" },
         { "\nsetmetatable({}, { __gc = 1 })", "FILE:2: a metatable with __gc "
           "is not allowed here" },
         { "\nreturn 1 < 'x'", "FILE:2: attempt to compare number with "
@@ -470,7 +470,7 @@ test_response(void **state)
           "FILE:1: a table for JSON has either string keys or the numbers" },
         { "return { body = { [2] = 3 } }",
           "FILE:1: a table for JSON has either string keys or the numbers" },
-        { "return { body = { f = json } }",
+        { "return { body = { f = type } }",
           "FILE:1: JSON cannot hold a function" },
         { "return { body = { 0/0 } }", "FILE:1: JSON has no number that is " },
         { "local t = {}\nt.t = t\nreturn { body = t }",
@@ -845,12 +845,368 @@ test_speed(void **state)
 }
 
 
+static const sbx_policy_ceiling_t ceilings[] = {
+    { SBX_STR("python"), { 512 * MIB, 10000 } },
+    { SBX_STR("node"), { 64 * MIB, 5000 } },
+};
+
+
+/* What request(req) wants, as text. */
+static void
+format_wish(const sbx_policy_wish_t *wish, char *out, size_t size)
+{
+    size_t i;
+    int n;
+    const sbx_job_t *job = &wish->native.job;
+
+    switch (wish->action) {
+
+    case SBX_POLICY_NATIVE:
+        snprintf(out, size, "native");
+        return;
+
+    case SBX_POLICY_PASS:
+        snprintf(out, size, "pass %.*s", (int) wish->pass.len,
+                 wish->pass.data);
+        return;
+
+    case SBX_POLICY_ANSWER:
+        snprintf(out, size, "%d %.*s", wish->answer.status,
+                 (int) wish->answer.body.len,
+                 wish->answer.body.len ? wish->answer.body.data : "");
+        return;
+
+    case SBX_POLICY_JOB:
+        break;
+    }
+
+    if (wish->invalid[0] != '\0') {
+        snprintf(out, size, "invalid %s", wish->invalid);
+        return;
+    }
+
+    n = snprintf(out, size, "%.*s|%.*s|%.*s", (int) job->language.len,
+                 job->language.data ? job->language.data : "",
+                 (int) job->name.len, job->name.data ? job->name.data : "",
+                 (int) job->code.len, job->code.data ? job->code.data : "");
+
+    for (i = 0; i < job->nargs; i++) {
+        n += snprintf(out + n, size - (size_t) n, " arg:%.*s",
+                      (int) job->args[i].len, job->args[i].data);
+    }
+
+    for (i = 0; i < job->nenv; i++) {
+        n += snprintf(out + n, size - (size_t) n, " env:%.*s",
+                      (int) job->env[i].len, job->env[i].data);
+    }
+
+    for (i = 0; i < job->nfiles; i++) {
+        n += snprintf(out + n, size - (size_t) n, " file:%.*s=%.*s",
+                      (int) job->files[i].path.len, job->files[i].path.data,
+                      (int) job->files[i].data.len, job->files[i].data.data);
+    }
+
+    for (i = 0; i < job->ncases; i++) {
+        n += snprintf(out + n, size - (size_t) n, " case:%.*s>%.*s",
+                      (int) job->cases[i].input.len, job->cases[i].input.data,
+                      (int) job->cases[i].expected.len,
+                      job->cases[i].expected.data ? job->cases[i].expected.data
+                                                  : "");
+    }
+
+    for (i = 0; i < SBX_LIMIT_COUNT; i++) {
+        if (wish->native.asked & (1u << i)) {
+            n += snprintf(out + n, size - (size_t) n, " %s:%llu",
+                          sbx_limits[i].name,
+                          (unsigned long long) wish->native.wanted[i]);
+        }
+    }
+
+    snprintf(out + n, size - (size_t) n, " compare:%u%s", job->compare,
+             job->flags & SBX_JOB_STOP ? " stop" : "");
+}
+
+
+static void
+test_request(void **state)
+{
+    int rc;
+    unsigned i;
+    char err[512], got[1024], text[2048];
+    sbx_policy_t *policy;
+    sbx_policy_wish_t wish;
+    sbx_policy_request_t req = request;
+    static const char *const rows[][2] = {
+        { "return nil", "native" },
+        { "return { pass = '@old' }", "pass @old" },
+        { "return { pass = '/a?b=c' }", "pass /a?b=c" },
+        { "return { status = 503, body = { a = req.method } }",
+          "503 {\"a\":\"POST\"}" },
+        { "return { language = 'py', code = req.body }",
+          "python||a\nb case:> compare:0" },
+        { "return { code = 'c', name = 'n', stdin = 'i', args = { 'x', 'y' },"
+          " env = { B = '2', A = '1' },"
+          " files = { { path = 'd/f', content = 'F' } } }",
+          "|n|c arg:x arg:y env:A=1 env:B=2 file:d/f=F case:i> compare:0" },
+        { "return { code = '', limits = { memory = '64m', timeout = 1500.9,"
+          " processes = 1e300, output = '1000g', disk = '4k' } }",
+          "|| case:> memory:67108864 timeout:1500 output:67108864"
+          " disk:" },
+        { "return { cases = { { stdin = '1', expected = '2' }, {} },"
+          " compare = 'tokens', stop_at_failure = true }",
+          "|| case:1>2 case:> compare:1 stop" },
+        { "local n = 0 for k, v in pairs(req.ceilings) do n = n + v.memory end"
+          " assert(req.ceilings.node.timeout == 5000)"
+          " assert(req.ceilings.ruby == nil)"
+          " return { pass = '/' .. n }", "pass /603979776" },
+        { "local a, b = req.headers, req.headers assert(a == b)"
+          " a['x-profile'] = nil assert(req.uri == '/bi/run')"
+          " assert(req.nothing == nil and req.keep == nil)"
+          " return { pass = '/' .. req.args }", "pass /a=1&b=2" },
+
+        { "return { code = 'x', name = '../x' }", "invalid name: " },
+        { "return { files = { { path = '/x', content = '' } } }",
+          "invalid files[0].path: is absolute" },
+        { "return { env = { LD_PRELOAD = 'x' } }", "invalid env: steers" },
+        { "return { env = { ['A=B'] = 'x' } }", "invalid env: a name holds" },
+        { "return { args = { 'a\\0b' } }", "invalid args[0]: holds a NUL" },
+        { "local t = {} for i = 1, 300 do t[i] = '' end return { args = t }",
+          "invalid args: more than 256" },
+        { "local t = {} for i = 1, 1025 do t[i] = {} end"
+          " return { cases = t }", "invalid cases: more than 1024" },
+        { "return { cases = {} }", "invalid cases: is empty" },
+        { "return { compare = 'fuzzy' }", "invalid compare: must be" },
+        { "return { limits = { memory = 'lots' } }",
+          "invalid limits.memory: \"lots\" is not understood" },
+        { "return { limits = { memory = -1 } }", "invalid limits.memory: " },
+        { "return { limits = { timeout = 0 } }", "invalid limits.timeout: " },
+        { "return { limits = { timeout = 0/0 } }", "invalid limits.timeout: " },
+
+        { "return 1", "FILE:1: request() must return nil or a table, not a" },
+        { "return { kode = 1 }",
+          "FILE:1: request() returned an unknown field \"kode\"" },
+        { "return { code = 1 }",
+          "FILE:1: request(): code must be a string, not a number" },
+        { "return { args = { 1 } }", "FILE:1: request(): args[] must be a s" },
+        { "return { args = { x = '1' } }", "FILE:1: request(): args must be a "
+          "list" },
+        { "return { env = { 'x' } }", "FILE:1: request(): env must have " },
+        { "return { files = { {} } }", "FILE:1: request(): files[] needs " },
+        { "return { files = { { data = 1 } } }",
+          "FILE:1: request(): files[] has an unknown field \"data\"" },
+        { "return { limits = { memroy = 1 } }",
+          "FILE:1: request(): unknown limit \"memroy\"" },
+        { "return { limits = { memory = true } }",
+          "FILE:1: request(): memory must be a number, not a boolean" },
+        { "return { stdin = '', cases = { {} } }",
+          "FILE:1: request(): stdin and cases contradict each other" },
+        { "return { cases = { { input = '' } } }",
+          "FILE:1: request(): cases[] has an unknown field \"input\"" },
+        { "return { stop_at_failure = 1 }",
+          "FILE:1: request(): stop_at_failure must be a boolean" },
+        { "return { pass = 'x' }", "FILE:1: request(): pass must be " },
+        { "return { pass = '@' }", "FILE:1: request(): pass must be " },
+        { "return { pass = '/a b' }", "FILE:1: request(): pass must be " },
+        { "return { pass = '/\\r\\n' }", "FILE:1: request(): pass must be " },
+        { "return { pass = '@a', code = 'x' }",
+          "FILE:1: request(): pass stands alone" },
+        { "return { code = 'x', pass = '@a' }",
+          "FILE:1: request(): pass stands alone" },
+        { "return { status = 200, code = 'x' }",
+          "FILE:1: request() returned an unknown field \"code\"" },
+        { "return { status = 42 }", "FILE:1: request(): status must be a " },
+        { "return { keep = type }", "FILE:1: request(): keep cannot hold a f" },
+        { "local t = {} t.t = t return { keep = t }",
+          "FILE:1: request(): tables in keep are nested deeper than 16" },
+        { "req.ceilings.python.memory = 1", "FILE:2: this table is read-only" },
+        { "req.ceilings.x = 1", "FILE:2: this table is read-only" },
+        { "config.a = 1", "FILE:2: this table is read-only" },
+        { "json(config)", "FILE:2: JSON cannot hold a read-only table" },
+    };
+
+    (void) state;
+
+    req.body = SBX_STR("a\nb");
+    req.ceilings = ceilings;
+    req.nceilings = 2;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        snprintf(text, sizeof(text), "return { request = function(req)\n%s\n"
+                 "end }\n", rows[i][0]);
+        policy = must_open(text);
+        rc = sbx_policy_request(policy, &req, &wish, err, sizeof(err));
+
+        if (rc != 0) {
+            check_error(err, rows[i][1]);
+
+        } else {
+            format_wish(&wish, got, sizeof(got));
+
+            if (strncmp(got, rows[i][1], strlen(rows[i][1])) != 0) {
+                fail_msg("wanted: %s\ngot:    %s", rows[i][1], got);
+            }
+        }
+
+        sbx_policy_wish_clear(&wish);
+        sbx_policy_close(policy);
+    }
+}
+
+
+/* What is kept outlives the state, which another call may spend. */
+static void
+test_keep(void **state)
+{
+    char err[512];
+    sbx_verdict_t v;
+    sbx_policy_t *policy;
+    sbx_policy_wish_t wish;
+    sbx_policy_response_t out;
+    sbx_policy_request_t req = request;
+    static const char kept[] =
+        "{\"e\":[],\"f\":false,\"i\":3,\"l\":[1,2,{\"x\":\"y\"}],\"n\":1.5,"
+        "\"s\":\"a\\u0000b\",\"t\":true,\"z\":null}";
+
+    (void) state;
+
+    policy = must_open(
+        "return {\n"
+        "  request = function(req)\n"
+        "    if req.body == 'loop' then while true do end end\n"
+        "    return { code = 'x', keep = { s = 'a\\0b', n = 1.5, i = 3,"
+        " t = true, f = false, z = null, l = { 1, 2, { x = 'y' } },"
+        " e = json.decode('[]') } }\n"
+        "  end,\n"
+        "  response = function(req, verdict)\n"
+        "    assert(req.keep.z == null and req.keep == req.keep)\n"
+        "    return { body = req.keep }\n"
+        "  end,\n"
+        "}\n");
+
+    assert_int_equal(sbx_policy_request(policy, &req, &wish, err, sizeof(err)),
+                     0);
+    assert_true(wish.keep.len > 0);
+    req.keep = wish.keep;
+
+    {
+        sbx_policy_wish_t other;
+        sbx_policy_request_t loop = request;
+
+        loop.body = SBX_STR("loop");
+        assert_int_equal(sbx_policy_request(policy, &loop, &other, err,
+                                            sizeof(err)), -1);
+        sbx_policy_wish_clear(&other);
+    }
+
+    sbx_verdict_init(&v);
+    assert_int_equal(sbx_policy_response(policy, &req, &v, &out, err,
+                                         sizeof(err)), 1);
+    assert_int_equal(out.body.len, sizeof(kept) - 1);
+    assert_memory_equal(out.body.data, kept, sizeof(kept) - 1);
+
+    sbx_policy_response_clear(&out);
+    sbx_policy_wish_clear(&wish);
+    sbx_policy_close(policy);
+}
+
+
+/* Each row has to be true. */
+static void
+test_library(void **state)
+{
+    unsigned i;
+    char err[512], text[2048];
+    sbx_policy_t *policy;
+    static const sbx_pair_t pairs[] = {
+        { SBX_STR("token"), SBX_STR("a b") }, { SBX_STR("max"), SBX_STR("") },
+    };
+    static const sbx_policy_config_t config = { pairs, 2 };
+    static const char *const rows[] = {
+        "config.token == 'a b' and config.max == '' and config.x == nil",
+        "(function() local n = 0 for k, v in pairs(config) do n = n + #v end"
+        " return n end)() == 3",
+        "base64.encode('') == '' and base64.decode('') == ''",
+        "base64.encode('a\\0b') == 'YQBi' and base64.decode('YQBi') == 'a\\0b'",
+        "base64.encode(('x'):rep(5000)) ~= nil",
+        "base64.decode(base64.encode(('xyz'):rep(5000))) == ('xyz'):rep(5000)",
+        "select(2, base64.decode('YQ=')) == 'not valid base64'",
+        "base64.decode('YQ==\\n') == nil and base64.decode('YQ!=') == nil",
+        "hex.encode('\\0\\xffA') == '00ff41' and hex.decode('00Ff41') == "
+        "'\\0\\xffA'",
+        "hex.decode('0') == nil and hex.decode('0g') == nil",
+        "sha256('abc') == 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410"
+        "ff61f20015ad'",
+        "md5('') == 'd41d8cd98f00b204e9800998ecf8427e'",
+        "size('64m') == 64 << 20 and size('1') == 1 and size('0') == 0",
+        "size('') == nil and size('m') == nil and size('1.5g') == nil",
+        "size('99999999999g') == nil",
+        "time('1500ms') == 1500 and time('1m30s') == 90000 and time('5') == 5",
+        "time('soon') == nil and time('1s1m') == nil",
+        "equal('a', 'a') and not equal('a', 'b') and not equal('a', 'aa')",
+        "equal('', '') and not equal('', 'a')",
+        "not pcall(equal, nil, 'a') and not pcall(sha256)",
+        "query('').a == nil and query('a').a == '' and query('a=').a == ''",
+        "query('a=1&b=x%20y+z&a=2&&c=%4').b == 'x y z'",
+        "query('a=1&a=2').a == '2' and query('c=%4').c == '%4'",
+        "query('%61=%zz%').a == '%zz%'",
+        "query(('a&'):rep(1025)) == nil",
+        "json({ 1 }) == '[1]' and json.encode({ a = 1 }) == '{\"a\":1}'",
+        "json(json.list {}) == '[]' and json({}) == '{}'",
+        "json(json.decode('{\"a\":[],\"b\":{}}')) == "
+        "'{\"a\":[],\"b\":{}}'",
+        "json.decode('null') == null and json.decode(' 1 ') == 1",
+        "math.type(json.decode('1')) == 'integer' and "
+        "math.type(json.decode('1.0')) == 'float'",
+        "json.decode('-0.5e+2') == -50.0 and json.decode('1e400') == math.huge",
+        "json.decode('12345678901234567890') == 12345678901234567890.0",
+        "json.decode('[1,2,[3]]')[3][1] == 3",
+        "json.decode('\"\\\\u00e4\\\\ud83d\\\\ude00\\\\n\\\\\"\"') =="
+        " '\\u{e4}\\u{1f600}\\n\"'",
+        "#json.list(json.decode('[1]')) == 1",
+        "#json.decode('{\"a\":true,\"b\":false}') == 0",
+        "select(2, json.decode('{\"a\":1,\"a\":2}')) == "
+        "'duplicate key at byte 7'",
+        "select(2, json.decode('')) == 'the text ends too early at byte 0'",
+        "select(2, json.decode('[1] x')) == 'trailing bytes at byte 4'",
+        "select(2, json.decode(('['):rep(99))) == "
+        "'nested too deeply at byte 32'",
+        "json.decode('[1,]') == nil and json.decode('[,1]') == nil",
+        "json.decode('{\"a\"}') == nil and json.decode('{a:1}') == nil",
+        "json.decode('01') == nil and json.decode('1.') == nil",
+        "json.decode('-') == nil and json.decode('0x10') == nil",
+        "json.decode('\"a') == nil and json.decode('\"\\n\"') == nil",
+        "json.decode('\"\\\\ud800\"') == nil and json.decode('\"\\xff\"')"
+        " == nil",
+        "json.decode('nul') == nil and json.decode('truex') == nil",
+        "not pcall(json.decode, {}) and not pcall(json.list, json)",
+        "not pcall(function() json.decode = 1 end)",
+    };
+
+    (void) state;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        snprintf(text, sizeof(text), "assert(%s)\nreturn {}\n", rows[i]);
+        write_file(text, strlen(text));
+        policy = sbx_policy_open(path, &config, &slow, err, sizeof(err));
+
+        if (policy == NULL) {
+            fail_msg("%s: %s", err, rows[i]);
+        }
+
+        sbx_policy_close(policy);
+    }
+}
+
+
 int
 main(void)
 {
     int rc;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_open_errors),
+        cmocka_unit_test(test_request),
+        cmocka_unit_test(test_keep),
+        cmocka_unit_test(test_library),
         cmocka_unit_test(test_what_is_there),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_all_or_nothing),

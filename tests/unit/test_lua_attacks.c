@@ -1,9 +1,9 @@
 /*
  * test_lua_attacks.c: policies that try to hang, fill or crash a worker.
  *
- * Each attack runs in a process of its own under an alarm, three ways: inside
- * limits(), inside response(), and while the file is loaded.  It has to end
- * within the deadline and one step of the count hook, by CPU time, and the next
+ * Each attack runs in a process of its own under an alarm, four ways: inside
+ * request(), limits() and response(), and while the file is loaded.  It has to
+ * end within the deadline and one step of the count hook, by CPU time, and the next
  * call of the same policy must give the right answer.
  */
 
@@ -165,6 +165,91 @@ static const attack_t attacks[] = {
       "local e = setmetatable({}, { __index = function(t, k) "
       "return t[k .. 'x'] end }) while true do pcall(function() "
       "return e.a end) end" },
+    { "base64 of long strings",
+      "local s = ('a'):rep(2000000) while true do base64.encode(s) end" },
+    { "base64, back and forth",
+      "local s = ('a'):rep(2000000) while true do "
+      "s = base64.decode(base64.encode(s)) end" },
+    { "base64, growing",
+      "local s = 'x' while true do s = base64.encode(s) end" },
+    { "base64, wrong at its end",
+      "local s = ('a'):rep(3999999) .. '!' while true do "
+      "base64.decode(s) end" },
+    { "hex, growing", "local s = 'x' while true do s = hex.encode(s) end" },
+    { "hex of long strings",
+      "local s = ('00'):rep(1500000) while true do hex.decode(s) end" },
+    { "digests of long strings",
+      "local s = ('a'):rep(3000000) while true do sha256(s) end" },
+    { "digests in pcall",
+      "local s = ('a'):rep(3000000) while true do pcall(md5, s) end" },
+    { "equal of long strings",
+      "local s = ('a'):rep(3000000) while true do equal(s, s) end" },
+    { "query of many parameters",
+      "local s = ('a&'):rep(1500000) while true do query(s) end" },
+    { "query of one long parameter",
+      "local s = ('%41'):rep(1000000) while true do query(s) end" },
+    { "query of nothing",
+      "local s = ('&'):rep(3000000) while true do query(s) end" },
+    { "size of a long number",
+      "local s = ('1'):rep(3000000) while true do size(s) time(s) end" },
+    { "JSON text, deep",
+      "local s = ('['):rep(3000000) while true do json.decode(s) end" },
+    { "JSON text, many arrays",
+      "local s = '[' .. ('[],'):rep(1000000) .. '1]' while true do "
+      "pcall(json.decode, s) end" },
+    { "JSON text, many keys",
+      "local t = {} for i = 1, 9000 do t['k' .. i] = i end "
+      "local s = json(t) while true do json.decode(s) end" },
+    { "JSON text, one long string",
+      "local s = '\"' .. ('a'):rep(3000000) .. '\"' while true do "
+      "json.decode(s) end" },
+    { "JSON text, many escapes",
+      "local s = '\"' .. ('\\\\u0041'):rep(500000) .. '\"' while true do "
+      "json.decode(s) end" },
+    { "JSON text, white space",
+      "local s = (' '):rep(3000000) .. '1' while true do json.decode(s) "
+      "end" },
+    { "JSON text, a long number",
+      "local s = ('1'):rep(3000000) while true do json.decode(s) end" },
+    { "JSON text, an endless string",
+      "local s = '\"' .. ('a'):rep(3000000) while true do json.decode(s) "
+      "end" },
+    { "pairs that answer pairs",
+      "local t = setmetatable({}, { __pairs = function(t) "
+      "return pairs(t) end }) pairs(t)" },
+    { "pairs that answer an endless walk",
+      "local t = setmetatable({}, { __pairs = function(t) "
+      "return function() return 1 end, t end }) for k in pairs(t) do end" },
+    { "gmatch without an end",
+      "while true do for x in ('a'):rep(1000):gmatch('') do end end" },
+    { "error with a huge message",
+      "error(('x'):rep(3000000))" },
+    { "errors with huge messages",
+      "local s = ('x'):rep(3000000) while true do pcall(error, s .. 1) end" },
+    { "closures",
+      "local f = type while true do local g = f "
+      "f = function() return g end end" },
+    { "select from the end",
+      "while true do select(-1, table.unpack({}, 1, 250)) end" },
+    { "tostring and tonumber of long strings",
+      "local s = ('1'):rep(3000000) while true do tonumber(s) "
+      "tostring(s) end" },
+    { "string.byte, many",
+      "local s = ('a'):rep(200000) while true do "
+      "pcall(string.byte, s, 1, -1) end" },
+    { "random ranges", "while true do math.random(0) end" },
+    { "goto", "::a:: goto a" },
+    { "<close> that fails",
+      "while true do pcall(function() local x <close> = setmetatable({}, "
+      "{ __close = function() error('x') end }) error('y') end) end" },
+    { "__eq and __lt that loop",
+      "local t = setmetatable({}, { __lt = function() while true do end end, "
+      "__eq = function() while true do end end }) "
+      "pcall(function() return t < t end) return t == setmetatable({}, "
+      "getmetatable(t))" },
+    { "__concat that grows",
+      "local t = setmetatable({}, { __concat = function(a, b) "
+      "return a .. b end }) return t .. 'x'" },
     { "writes to the library",
       "pcall(function() string.rep = nil end) "
       "pcall(function() math.floor = error end) "
@@ -212,7 +297,9 @@ write_policy(const char *path, const char *format, const char *code)
 {
     FILE *f = fopen(path, "w");
 
-    if (f == NULL || fprintf(f, format, code, code) < 0 || fclose(f) != 0) {
+    if (f == NULL || fprintf(f, format, code, code, code) < 0
+        || fclose(f) != 0)
+    {
         _exit(20);
     }
 }
@@ -220,6 +307,10 @@ write_policy(const char *path, const char *format, const char *code)
 
 static const char calls_format[] =
     "return {\n"
+    "  request = function(req)\n"
+    "    if req.body == 'attack' then %s end\n"
+    "    return { code = base64.decode('YQ=='), stdin = json({ req.body }) }\n"
+    "  end,\n"
     "  limits = function(job, runtime)\n"
     "    if job.language == 'attack' then %s end\n"
     "    return { memory = ('2'):rep(1) .. 'm', timeout = math.floor(1500.5),"
@@ -239,6 +330,25 @@ static const sbx_policy_runtime_t python = {
 
 
 /* 0: the policy answers as it should. */
+static int
+ask_request(sbx_policy_t *policy, const char *body)
+{
+    int rc;
+    char err[512];
+    sbx_policy_wish_t wish;
+    sbx_policy_request_t req = { .body = { body, strlen(body) } };
+    const sbx_job_t *job = &wish.native.job;
+
+    rc = sbx_policy_request(policy, &req, &wish, err, sizeof(err));
+    rc = rc == 0 && job->code.len == 1 && job->code.data[0] == 'a'
+         && job->ncases == 1 && job->cases[0].input.len == 6
+         && memcmp(job->cases[0].input.data, "[\"ok\"]", 6) == 0 ? 0 : -1;
+    sbx_policy_wish_clear(&wish);
+
+    return rc;
+}
+
+
 static int
 ask_limits(sbx_policy_t *policy, const char *language)
 {
@@ -297,9 +407,9 @@ attack_calls(const char *path, const char *code, double *worst)
     char err[512];
     sbx_policy_t *policy;
     int (*const ask[])(sbx_policy_t *, const char *) = {
-        ask_limits, ask_response
+        ask_request, ask_limits, ask_response
     };
-    static const char *const evil[] = { "attack", "ATTACK" };
+    static const char *const evil[] = { "attack", "attack", "ATTACK" };
     unsigned i;
 
     write_policy(path, calls_format, code);
@@ -310,13 +420,14 @@ attack_calls(const char *path, const char *code, double *worst)
         return 12;
     }
 
-    for (i = 0; i < 4; i++) {
+    for (i = 0; i < 6; i++) {
         start = cpu_ms();
-        (void) ask[i % 2](policy, evil[i % 2]);
+        (void) ask[i % 3](policy, evil[i % 3]);
         start = cpu_ms() - start;
         *worst = start > *worst ? start : *worst;
 
-        if (ask_limits(policy, "python") != 0
+        if (ask_request(policy, "ok") != 0
+            || ask_limits(policy, "python") != 0
             || ask_response(policy, "POST") != 0)
         {
             return 11;

@@ -36,6 +36,7 @@ typedef struct {
 typedef struct {
     const sbx_policy_request_t *req;
     const sbx_verdict_t *verdict;
+    size_t ncases;              /* 0: no batch */
     sbx_policy_response_t *out;
     int answered;
 } response_call_t;
@@ -322,6 +323,11 @@ limits_call(lua_State *L)
 }
 
 
+static int respond(sbx_policy_t *policy, const sbx_policy_request_t *req,
+    const sbx_verdict_t *v, size_t ncases, sbx_policy_response_t *out,
+    char *err, size_t size);
+
+
 static int
 read_response(lua_State *L)
 {
@@ -345,7 +351,14 @@ response_call(lua_State *L)
     sbx_lua_push_function(L, SBX_LUA_RESPONSE);
     lua_pushvalue(L, 1);
     sbx_lua_push_request(L, call->req);
-    sbx_lua_push_verdict(L, call->verdict);
+
+    if (call->ncases > 0) {
+        sbx_lua_push_batch(L, call->verdict, call->ncases);
+
+    } else {
+        sbx_lua_push_verdict(L, call->verdict);
+    }
+
     lua_call(L, 2, 1);
     sbx_lua_read_result(L, read_response, call);
 
@@ -522,7 +535,26 @@ int
 sbx_policy_response(sbx_policy_t *policy, const sbx_policy_request_t *req,
     const sbx_verdict_t *v, sbx_policy_response_t *out, char *err, size_t size)
 {
-    response_call_t call = { req, v, out, 0 };
+    return respond(policy, req, v, 0, out, err, size);
+}
+
+
+int
+sbx_policy_response_batch(sbx_policy_t *policy,
+    const sbx_policy_request_t *req, const sbx_verdict_t *v, size_t n,
+    sbx_policy_response_t *out, char *err, size_t size)
+{
+    return respond(policy, req, v, n, out, err, size);
+}
+
+
+static int
+respond(sbx_policy_t *policy, const sbx_policy_request_t *req,
+    const sbx_verdict_t *v, size_t ncases, sbx_policy_response_t *out,
+    char *err, size_t size)
+{
+    size_t i, bytes = req->body.len + req->keep.len;
+    response_call_t call = { req, v, ncases, out, 0 };
 
     memset(out, 0, sizeof(*out));
 
@@ -530,17 +562,17 @@ sbx_policy_response(sbx_policy_t *policy, const sbx_policy_request_t *req,
         return 0;
     }
 
-    if (sbx_lua_call(policy, response_call, &call,
-                     v->output.len + v->errout.len + req->body.len
-                     + req->keep.len, err, size)
-        != 0)
-    {
+    for (i = 0; i < (ncases ? ncases : 1); i++) {
+        bytes += v[i].output.len + v[i].errout.len;
+    }
+
+    if (sbx_lua_call(policy, response_call, &call, bytes, err, size) != 0) {
         sbx_policy_response_clear(out);
         return -1;
     }
 
     if (call.answered && out->status == 0) {
-        out->status = sbx_verdict_http(v);
+        out->status = ncases ? 200 : sbx_verdict_http(v);
     }
 
     return call.answered;

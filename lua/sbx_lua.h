@@ -140,6 +140,15 @@ int sbx_policy_limits(sbx_policy_t *policy, sbx_job_t *job,
  */
 int sbx_policy_response(sbx_policy_t *policy, const sbx_policy_request_t *req,
     const sbx_verdict_t *v, sbx_policy_response_t *out, char *err, size_t size);
+
+/*
+ * The same for a batch of n: verdict has status, accepted, summary = { total,
+ * accepted, failed, skipped } and cases, a list of verdicts with accepted, name
+ * and digest.
+ */
+int sbx_policy_response_batch(sbx_policy_t *policy,
+    const sbx_policy_request_t *req, const sbx_verdict_t *v, size_t n,
+    sbx_policy_response_t *out, char *err, size_t size);
 void sbx_policy_response_clear(sbx_policy_response_t *out);
 
 #endif

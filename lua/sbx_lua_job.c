@@ -268,6 +268,7 @@ static const row_t job_rows[] = {
     { "files", sbx_lua_read_files },
     { "limits", read_limits },
     { "cases", sbx_lua_read_cases },
+    { "cases_from", sbx_lua_read_cases_from },
     { "compare", read_compare },
     { "stop_at_failure", read_stop },
     { "keep", read_keep },

@@ -39,6 +39,7 @@ void sbx_lua_read_args(sbx_lua_reader_t *in);
 void sbx_lua_read_env(sbx_lua_reader_t *in);
 void sbx_lua_read_files(sbx_lua_reader_t *in);
 void sbx_lua_read_cases(sbx_lua_reader_t *in);
+void sbx_lua_read_cases_from(sbx_lua_reader_t *in);
 void sbx_lua_add_case(sbx_lua_reader_t *in, uint32_t id, sbx_str_t input);
 
 #endif

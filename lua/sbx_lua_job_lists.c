@@ -24,7 +24,7 @@ sbx_lua_add_case(sbx_lua_reader_t *in, uint32_t id, sbx_str_t input)
 static void
 contradict(sbx_lua_reader_t *in)
 {
-    luaL_error(in->L, "request(): stdin and cases contradict each other");
+    luaL_error(in->L, "request(): stdin, cases and cases_from contradict each other");
 }
 
 
@@ -227,6 +227,29 @@ read_case(sbx_lua_reader_t *in, sbx_case_t *c)
                        key);
         }
     }
+}
+
+
+/* The one case stands for those that the supervisor finds. */
+void
+sbx_lua_read_cases_from(sbx_lua_reader_t *in)
+{
+    const char *why;
+    sbx_job_t *job = &in->wish->native.job;
+
+    job->suite = sbx_lua_read_string(in, "cases_from");
+    why = sbx_path_check(job->suite);
+
+    if (why != NULL) {
+        sbx_lua_refuse(in, "cases_from: %s", why);
+    }
+
+    if (job->ncases > 0) {
+        contradict(in);
+    }
+
+    sbx_lua_add_case(in, 0, SBX_STR(""));
+    in->wish->native.is_batch = 1;
 }
 
 

@@ -147,6 +147,9 @@ typedef enum {
     SBX_LUA_VIEW_TERMS,
     SBX_LUA_VIEW_STREAMS,       /* truncated, replaced */
     SBX_LUA_VIEW_VIOLATION,
+    SBX_LUA_VIEW_BATCH,
+    SBX_LUA_VIEW_SUMMARY,
+    SBX_LUA_VIEW_CASE,          /* a verdict within a batch */
     SBX_LUA_VIEW_LIST,          /* an array, also when it is empty */
     SBX_LUA_VIEWS
 } sbx_lua_view_t;
@@ -159,6 +162,7 @@ void sbx_lua_push_job(lua_State *L, const sbx_job_t *job,
     const uint64_t ceilings[SBX_LIMIT_COUNT], const sbx_policy_request_t *req);
 void sbx_lua_push_runtime(lua_State *L, const sbx_policy_runtime_t *runtime);
 void sbx_lua_push_verdict(lua_State *L, const sbx_verdict_t *v);
+void sbx_lua_push_batch(lua_State *L, const sbx_verdict_t *v, size_t n);
 
 /*
  * NULL-terminated keys of a view in the order of the native answer, and the

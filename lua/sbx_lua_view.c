@@ -19,6 +19,20 @@ static const char *const verdict_keys[] = {
     "reason", "usage", "limits", "truncated", "replaced", "violation", NULL
 };
 
+static const char *const case_keys[] = {
+    "status", "accepted", "name", "output", "stderr", "exit_code", "signal",
+    "returncode", "error", "reason", "usage", "limits", "truncated", "replaced",
+    "violation", NULL
+};
+
+static const char *const batch_keys[] = {
+    "status", "accepted", "summary", "cases", NULL
+};
+
+static const char *const summary_keys[] = {
+    "total", "accepted", "failed", "skipped", NULL
+};
+
 static const char *const usage_keys[] = {
     "wall_ms", "cpu_ms", "queue_ms", "memory_bytes", "memory_source",
     "processes", "threads", "open_files", "largest_bytes", "refused", NULL
@@ -52,6 +66,9 @@ static const char *const *const views[SBX_LUA_VIEWS] = {
     [SBX_LUA_VIEW_TERMS] = terms_keys,
     [SBX_LUA_VIEW_STREAMS] = streams_keys,
     [SBX_LUA_VIEW_VIOLATION] = violation_keys,
+    [SBX_LUA_VIEW_BATCH] = batch_keys,
+    [SBX_LUA_VIEW_SUMMARY] = summary_keys,
+    [SBX_LUA_VIEW_CASE] = case_keys,
     [SBX_LUA_VIEW_LIST] = no_keys,
 };
 
@@ -413,10 +430,9 @@ reason_of(const sbx_verdict_t *v)
 }
 
 
-void
-sbx_lua_push_verdict(lua_State *L, const sbx_verdict_t *v)
+static void
+fill_verdict(lua_State *L, const sbx_verdict_t *v)
 {
-    push_view(L, SBX_LUA_VIEW_VERDICT, 14);
     set_text(L, "status", sbx_status_name(v->status));
     set_str(L, "output", v->output);
     set_str(L, "stderr", v->errout);
@@ -448,4 +464,65 @@ sbx_lua_push_verdict(lua_State *L, const sbx_verdict_t *v)
         push_violation(L, &v->violation);
         lua_setfield(L, -2, "violation");
     }
+}
+
+
+void
+sbx_lua_push_verdict(lua_State *L, const sbx_verdict_t *v)
+{
+    push_view(L, SBX_LUA_VIEW_VERDICT, 14);
+    fill_verdict(L, v);
+}
+
+
+/* nil: there was nothing to compare with. */
+static void
+set_accepted(lua_State *L, sbx_accept_t accept)
+{
+    if (accept != SBX_NOT_COMPARED) {
+        lua_pushboolean(L, accept == SBX_ACCEPTED);
+        lua_setfield(L, -2, "accepted");
+    }
+}
+
+
+static void
+push_case(lua_State *L, const sbx_verdict_t *v)
+{
+    push_view(L, SBX_LUA_VIEW_CASE, 17);
+    fill_verdict(L, v);
+    set_accepted(L, v->accept);
+    set_text(L, "name", v->name);
+    set_text(L, "digest", v->digest);
+}
+
+
+void
+sbx_lua_push_batch(lua_State *L, const sbx_verdict_t *v, size_t n)
+{
+    size_t i;
+    sbx_summary_t sum;
+
+    sbx_summarize(v, n, &sum);
+
+    push_view(L, SBX_LUA_VIEW_BATCH, 5);
+    set_text(L, "status", sbx_status_name(sum.status));
+    set_accepted(L, sum.accept);
+    set_int(L, "http", 200);
+
+    push_view(L, SBX_LUA_VIEW_SUMMARY, 4);
+    set_int(L, "total", sum.total);
+    set_int(L, "accepted", sum.accepted);
+    set_int(L, "failed", sum.failed);
+    set_int(L, "skipped", sum.skipped);
+    lua_setfield(L, -2, "summary");
+
+    push_view(L, SBX_LUA_VIEW_LIST, (int) n);
+
+    for (i = 0; i < n; i++) {
+        push_case(L, &v[i]);
+        lua_rawseti(L, -2, (lua_Integer) i + 1);
+    }
+
+    lua_setfield(L, -2, "cases");
 }

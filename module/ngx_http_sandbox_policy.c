@@ -352,8 +352,17 @@ ngx_http_sandbox_policy_response(ngx_http_request_t *r,
         return NGX_ERROR;
     }
 
-    rc = sbx_policy_response(slcf->policy, &ctx->view, &ctx->verdict,
-                             &ctx->shaped, err, sizeof(err));
+    /* a batch of which nothing ran is refused like a single job */
+
+    if (ctx->cases && sbx_verdict_http(&ctx->verdict) == NGX_HTTP_OK) {
+        rc = sbx_policy_response_batch(slcf->policy, &ctx->view, ctx->cases,
+                                       ctx->ncases, &ctx->shaped, err,
+                                       sizeof(err));
+
+    } else {
+        rc = sbx_policy_response(slcf->policy, &ctx->view, &ctx->verdict,
+                                 &ctx->shaped, err, sizeof(err));
+    }
 
     if (rc < 0) {
         ngx_log_error(NGX_LOG_ERR, r->connection->log, 0, "policy: %s", err);

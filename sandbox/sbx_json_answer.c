@@ -342,53 +342,25 @@ sbx_verdict_json(const sbx_verdict_t *v, sbx_encoding_t encoding, size_t *len)
 }
 
 
-static void
-put_summary(sbx_json_out_t *out, const sbx_verdict_t *v, size_t n)
-{
-    size_t i, accepted = 0, failed = 0, skipped = 0;
-
-    for (i = 0; i < n; i++) {
-        accepted += v[i].accept == SBX_ACCEPTED;
-        skipped += v[i].status == SBX_SKIPPED;
-        failed += v[i].status != SBX_SKIPPED && sbx_verdict_failed(&v[i]);
-    }
-
-    sbx_json_open(out, "summary", '{');
-    sbx_json_unsigned(out, "total", n);
-    sbx_json_unsigned(out, "accepted", accepted);
-    sbx_json_unsigned(out, "failed", failed);
-    sbx_json_unsigned(out, "skipped", skipped);
-    sbx_json_close(out, '}');
-}
-
-
 char *
 sbx_batch_json(const sbx_verdict_t *v, size_t n, sbx_encoding_t encoding,
     size_t *len)
 {
     size_t i;
-    sbx_status_t status = SBX_SUCCESS;
-    sbx_accept_t accept = SBX_NOT_COMPARED;
+    sbx_summary_t sum;
     sbx_json_out_t out = { NULL, 0, 0, 0, 0 };
 
-    for (i = 0; i < n; i++) {
-
-        if (status == SBX_SUCCESS && v[i].status != SBX_SKIPPED) {
-            status = v[i].status;
-        }
-
-        if (sbx_verdict_failed(&v[i])) {
-            accept = SBX_REJECTED;
-
-        } else if (accept != SBX_REJECTED && v[i].accept == SBX_ACCEPTED) {
-            accept = SBX_ACCEPTED;
-        }
-    }
+    sbx_summarize(v, n, &sum);
 
     sbx_json_open(&out, NULL, '{');
-    sbx_json_name(&out, "status", sbx_status_name(status));
-    put_accepted(&out, accept);
-    put_summary(&out, v, n);
+    sbx_json_name(&out, "status", sbx_status_name(sum.status));
+    put_accepted(&out, sum.accept);
+    sbx_json_open(&out, "summary", '{');
+    sbx_json_unsigned(&out, "total", sum.total);
+    sbx_json_unsigned(&out, "accepted", sum.accepted);
+    sbx_json_unsigned(&out, "failed", sum.failed);
+    sbx_json_unsigned(&out, "skipped", sum.skipped);
+    sbx_json_close(&out, '}');
     sbx_json_open(&out, "cases", '[');
 
     for (i = 0; i < n; i++) {

@@ -103,6 +103,34 @@ sbx_verdict_failed(const sbx_verdict_t *v)
 }
 
 
+void
+sbx_summarize(const sbx_verdict_t *v, size_t n, sbx_summary_t *sum)
+{
+    size_t i;
+
+    memset(sum, 0, sizeof(*sum));
+    sum->total = n;
+
+    for (i = 0; i < n; i++) {
+
+        if (v[i].status == SBX_SKIPPED) {
+            sum->skipped++;
+            continue;
+        }
+
+        sum->failed += (size_t) sbx_verdict_failed(&v[i]);
+        sum->accepted += v[i].accept == SBX_ACCEPTED;
+
+        if (sum->status == SBX_SUCCESS) {
+            sum->status = v[i].status;
+        }
+    }
+
+    sum->accept = sum->failed > 0 ? SBX_REJECTED
+                  : sum->accepted > 0 ? SBX_ACCEPTED : SBX_NOT_COMPARED;
+}
+
+
 const char *
 sbx_status_name(sbx_status_t status)
 {

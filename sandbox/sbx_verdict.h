@@ -147,6 +147,19 @@ const char *sbx_violation_class(sbx_violation_type_t type);
 /* Not run to a success, or not with the output that was expected. */
 int sbx_verdict_failed(const sbx_verdict_t *v);
 
+/*
+ * What a batch came to.  status: of the first case that did not end well, else
+ * success; accept: rejected when a case failed, not compared when none had an
+ * expectation.
+ */
+typedef struct {
+    sbx_status_t status;
+    sbx_accept_t accept;
+    size_t total, accepted, failed, skipped;
+} sbx_summary_t;
+
+void sbx_summarize(const sbx_verdict_t *v, size_t n, sbx_summary_t *sum);
+
 /* Index of the status called name, or -1. */
 int sbx_status_find(sbx_str_t name);
 

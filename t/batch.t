@@ -15,8 +15,7 @@ chmod 0755, $suites;
 
 sub put {
     my ($name, $text) = @_;
-    my ($dir) = $name =~ m{^(.*)/};
-    make_path("$suites/$dir");
+    make_path("$suites/$1") if $name =~ m{^(.*)/};
     open my $file, '>', "$suites/$name" or die "$suites/$name: $!";
     print {$file} $text;
     close $file;
@@ -42,6 +41,40 @@ put('empty/readme', '');
 put('broken/info', '{"test_cases": [');
 put('linked/readme', '');
 symlink '/etc/passwd', "$suites/linked/1.in" or die;
+
+put('judge.lua', <<'EOL');
+return {
+    request = function(req)
+        local job = { language = "python", code = req.body, compare = "trimmed",
+                      keep = req.args }
+        if req.args == "whole" then
+            job.cases = { { stdin = "1 2", expected = "3" } }
+        else
+            job.cases_from = req.args
+        end
+        return job
+    end,
+
+    response = function(req, verdict)
+        if req.keep == "whole" then
+            return { body = verdict }
+        end
+        if verdict.http ~= 200 then
+            return { status = 200, body = "refused " .. verdict.http .. " "
+                                          .. verdict.error }
+        end
+        local lines = {}
+        for _, case in ipairs(verdict.cases) do
+            lines[#lines + 1] = ("%s=%d:%s:%s"):format(case.name,
+                case.returncode + 1, tostring(case.accepted),
+                case.output:sub(1, -2)) .. (case.digest and ":" .. case.digest or "")
+        end
+        lines[#lines + 1] = ("total %d failed %d"):format(
+            verdict.summary.total, verdict.summary.failed)
+        return { body = table.concat(lines, "\n") }
+    end,
+}
+EOL
 
 our $add = 'print(sum(map(int, input().split())))';
 
@@ -76,7 +109,7 @@ EOC
         unless defined $block->more_headers;
 });
 
-plan tests => repeat_each() * 70;
+plan tests => repeat_each() * 78;
 
 no_long_string();
 run_tests();
@@ -179,3 +212,24 @@ qr/^\{"status":"timeout".*"failed":2,"skipped":0.*${\main::cases(['success', 'nu
  'this location has no \\\\"sandbox_cases\\\\"']
 --- error_code eval
 [400, 400, 400, 500, 500, 500, 400, 400, 400]
+
+
+=== TEST 9: a policy makes a batch and shapes its answer
+--- config eval
+qq(
+        location /judge {
+            sandbox any;
+            sandbox_cases $main::suites;
+            sandbox_policy $main::suites/judge.lua;
+        }
+)
+--- request eval
+["POST /judge?plain\nprint(sum(map(int, input().split())))",
+ "POST /judge?listed\nprint(sum(map(int, input().split())))",
+ "POST /judge?missing\n1",
+ "POST /judge?whole\nprint(sum(map(int, input().split())))"]
+--- response_body_like eval
+[qr/^1=1:true:2\n2=1:false:4\n10=1:nil:20\ntotal 3 failed 1$/,
+ qr/^1=1:true:3:eccbc87e4b5ce2fe28308fd9f2a7baf3\n2=1:nil:10\ntotal 2 failed 0$/,
+ qr/^refused 400 cases "missing"/,
+ qr/^\{"status":"success","accepted":true,"summary":\{"total":1,"accepted":1,"failed":0,"skipped":0\},"cases":\[\{"status":"success","accepted":true,"name":null,"output":"3\\n"/]

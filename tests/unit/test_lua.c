@@ -999,7 +999,8 @@ test_request(void **state)
         { "return { limits = { memory = true } }",
           "FILE:1: request(): memory must be a number, not a boolean" },
         { "return { stdin = '', cases = { {} } }",
-          "FILE:1: request(): stdin and cases contradict each other" },
+          "FILE:1: request(): stdin, cases and cases_from contradict each "
+          "other" },
         { "return { cases = { { input = '' } } }",
           "FILE:1: request(): cases[] has an unknown field \"input\"" },
         { "return { stop_at_failure = 1 }",

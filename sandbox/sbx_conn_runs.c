@@ -103,6 +103,7 @@ refuse_suite(sbx_conn_t *conn, const sbx_err_t *err)
 
     sbx_log_err(err->errnum == ENOENT ? SBX_LOG_INFO : SBX_LOG_ERR, err,
                 "suite");
+    sbx_suite_clear(&conn->suite);
     job->ncases = 0;
 
     if (sbx_job_add_case(job, 0, (sbx_str_t) { NULL, 0 }) != 0
@@ -160,6 +161,8 @@ sbx_conn_start(sbx_conn_t *conn)
 static void
 start_run(sbx_task_t *run)
 {
+    sbx_err_t err;
+    sbx_conn_t *conn = run->conn;
     const sbx_job_t *job = run->job;
 
     run->arrived_ns = sbx_now_ns();
@@ -177,6 +180,16 @@ start_run(sbx_task_t *run)
         sbx_run_refuse(run, SBX_INVALID, SBX_REASON_NONE,
                        "%zu cases could print more than an answer holds",
                        job->ncases);
+        return;
+    }
+
+    if (conn->suite.cases != NULL
+        && sbx_suite_read(&conn->suite, &conn->job, run->index, &err) < 0)
+    {
+        sbx_log_err(SBX_LOG_ERR, &err, "suite");
+        sbx_run_refuse(run, SBX_INTERNAL_ERROR, SBX_REASON_NONE, "%s%s%s",
+                       err.text, err.errnum ? ": " : "",
+                       err.errnum ? strerror(err.errnum) : "");
         return;
     }
 
@@ -216,6 +229,11 @@ skip_behind(sbx_conn_t *conn, size_t index)
 
         sbx_run_cancel(run);
         sbx_run_clear(run);
+
+        if (conn->suite.cases != NULL) {
+            sbx_suite_drop(&conn->suite, &conn->job, i);
+        }
+
         init_verdict(run);
         run->verdict.status = SBX_SKIPPED;
         memcpy(run->verdict.limits, conn->job.limits,
@@ -261,6 +279,10 @@ sbx_conn_run_done(sbx_task_t *run)
     conn->ndone++;
     conn->nactive--;
     compare(run);
+
+    if (conn->suite.cases != NULL) {
+        sbx_suite_drop(&conn->suite, &conn->job, run->index);
+    }
 
     if (sbx_verdict_failed(&run->verdict)
         && ((conn->job.flags & SBX_JOB_STOP) || is_refused(run)))

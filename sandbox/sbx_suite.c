@@ -1,9 +1,11 @@
 /*
- * sbx_suite.c: finds, checks and maps the files of a suite.
+ * sbx_suite.c: finds, checks and reads the files of a suite.
  *
  * Runs in the supervisor, with its rights, on a name that a client chose.  So
  * everything is opened below the root (openat2, RESOLVE_BENEATH, no magic
  * links), and only regular files; a symbolic link out of the root is an error.
+ * Read and not mapped: a file that somebody cuts short meanwhile would end a
+ * process that has it mapped.
  */
 
 #include "sbx_suite.h"
@@ -16,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,15 +29,15 @@
 
 
 static int open_below(int dir, const char *path, int flags);
-static int load_info(sbx_suite_t *suite, sbx_job_t *job, int dir,
-    sbx_str_t text, sbx_err_t *err);
-static int load_listed(sbx_suite_t *suite, sbx_job_t *job, int dir,
+static int load_info(sbx_suite_t *suite, sbx_job_t *job, sbx_str_t text,
     sbx_err_t *err);
-static int add_case(sbx_suite_t *suite, sbx_job_t *job, int dir,
-    const sbx_suite_case_t *c, const char *input, const char *output,
+static int load_listed(sbx_suite_t *suite, sbx_job_t *job, sbx_err_t *err);
+static int add_case(sbx_suite_t *suite, sbx_job_t *job,
+    const sbx_suite_case_t *c, sbx_err_t *err);
+static int set_name(char *to, size_t size, const char *name, sbx_err_t *err);
+static int read_file(int dir, const char *path, char **data, size_t *len,
     sbx_err_t *err);
-static int map_file(sbx_suite_t *suite, int dir, const char *path,
-    sbx_str_t *data, sbx_err_t *err);
+static int read_all(int fd, size_t size, char **data, size_t *len);
 static const char *member(struct json_object *o, const char *key);
 static int by_number(const void *a, const void *b);
 static int is_input(const char *name);
@@ -46,43 +47,45 @@ int
 sbx_suite_load(sbx_suite_t *suite, sbx_job_t *job, const char *root,
     sbx_str_t name, sbx_err_t *err)
 {
-    int rc, top, dir = -1;
-    char path[SBX_PATH_MAX + 1];
-    sbx_str_t info = { NULL, 0 };
+    int rc, top;
+    char *info = NULL, path[SBX_PATH_MAX + 1];
+    size_t len;
 
     memset(suite, 0, sizeof(*suite));
+    suite->dir = -1;
     snprintf(path, sizeof(path), "%.*s", (int) name.len, name.data);
 
     top = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
     if (top >= 0) {
-        dir = open_below(top, path, O_RDONLY | O_DIRECTORY);
+        suite->dir = open_below(top, path, O_RDONLY | O_DIRECTORY);
+        rc = errno;
         close(top);
+        errno = rc;
     }
 
-    if (dir < 0) {
+    if (suite->dir < 0) {
         return sbx_fail(err, SBX_STEP_JOB, errno, "cases \"%s\"", path);
     }
 
-    /* one map each, at most two for a case and one for info */
-    suite->maps = calloc(2 * SBX_CASES_MAX + 1, sizeof(*suite->maps));
     suite->cases = calloc(SBX_CASES_MAX, sizeof(*suite->cases));
-    job->ncases = 0;
 
-    if (suite->maps == NULL || suite->cases == NULL) {
-        rc = sbx_fail(err, SBX_STEP_JOB, errno, "cases \"%s\"", path);
-
-    } else if (map_file(suite, dir, INFO, &info, err) == 0) {
-        rc = load_info(suite, job, dir, info, err);
-
-    } else if (err->errnum == ENOENT) {
-        rc = load_listed(suite, job, dir, err);
-
-    } else {
-        rc = -1;
+    if (suite->cases == NULL) {
+        close(suite->dir);
+        return sbx_fail(err, SBX_STEP_JOB, errno, "cases \"%s\"", path);
     }
 
-    close(dir);
+    job->ncases = 0;
+    rc = read_file(suite->dir, INFO, &info, &len, err);
+
+    if (rc == 0) {
+        rc = load_info(suite, job, (sbx_str_t) { info, len }, err);
+
+    } else if (err->errnum == ENOENT) {
+        rc = load_listed(suite, job, err);
+    }
+
+    free(info);
 
     if (rc == 0 && job->ncases == 0) {
         rc = sbx_fail(err, SBX_STEP_JOB, 0, "cases \"%s\": there are none",
@@ -98,15 +101,59 @@ sbx_suite_clear(sbx_suite_t *suite)
 {
     size_t i;
 
-    for (i = 0; i < suite->nmaps; i++) {
-        if (suite->maps[i].len > 0) {
-            munmap((void *) suite->maps[i].data, suite->maps[i].len);
-        }
+    if (suite->cases == NULL) {
+        return;
     }
 
-    free(suite->maps);
+    for (i = 0; i < suite->ncases; i++) {
+        free(suite->cases[i].data[0]);
+        free(suite->cases[i].data[1]);
+    }
+
+    close(suite->dir);
     free(suite->cases);
     memset(suite, 0, sizeof(*suite));
+}
+
+
+int
+sbx_suite_read(sbx_suite_t *suite, sbx_job_t *job, size_t i, sbx_err_t *err)
+{
+    int rc;
+    size_t len;
+    sbx_case_t *to = &job->cases[i];
+    sbx_suite_case_t *c = &suite->cases[i];
+
+    if (read_file(suite->dir, c->input, &c->data[0], &len, err) < 0) {
+        return -1;
+    }
+
+    to->input = (sbx_str_t) { c->data[0], len };
+
+    if (c->output[0] == '\0') {
+        return 0;
+    }
+
+    rc = read_file(suite->dir, c->output, &c->data[1], &len, err);
+
+    if (rc == 0) {
+        to->expected = (sbx_str_t) { c->data[1], len };
+    }
+
+    /* a case without an output is run and not compared */
+    return rc == 0 || err->errnum == ENOENT ? 0 : -1;
+}
+
+
+void
+sbx_suite_drop(sbx_suite_t *suite, sbx_job_t *job, size_t i)
+{
+    sbx_suite_case_t *c = &suite->cases[i];
+
+    free(c->data[0]);
+    free(c->data[1]);
+    c->data[0] = c->data[1] = NULL;
+    job->cases[i].input = job->cases[i].expected = (sbx_str_t) { NULL, 0 };
 }
 
 
@@ -126,8 +173,7 @@ open_below(int dir, const char *path, int flags)
 
 /* {"test_cases": {"1": {"input_name", "output_name", …}, …}} */
 static int
-load_info(sbx_suite_t *suite, sbx_job_t *job, int dir, sbx_str_t text,
-    sbx_err_t *err)
+load_info(sbx_suite_t *suite, sbx_job_t *job, sbx_str_t text, sbx_err_t *err)
 {
     int rc = 0;
     struct json_object *info = NULL, *list;
@@ -150,22 +196,21 @@ load_info(sbx_suite_t *suite, sbx_job_t *job, int dir, sbx_str_t text,
 
     json_object_object_foreach(list, key, value) {
         sbx_suite_case_t c;
-        const char *input = member(value, "input_name");
 
+        memset(&c, 0, sizeof(c));
         snprintf(c.name, sizeof(c.name), "%s", key);
         snprintf(c.digest, sizeof(c.digest), "%s",
                  member(value, "stripped_output_md5"));
 
-        if (input[0] == '\0') {
-            rc = sbx_fail(err, SBX_STEP_JOB, 0,
-                          INFO ": test_cases.%s has no input_name", c.name);
+        rc = set_name(c.input, sizeof(c.input), member(value, "input_name"),
+                      err);
 
-        } else {
-            rc = add_case(suite, job, dir, &c, input,
+        if (rc == 0 && member(value, "output_name")[0] != '\0') {
+            rc = set_name(c.output, sizeof(c.output),
                           member(value, "output_name"), err);
         }
 
-        if (rc < 0) {
+        if (rc < 0 || (rc = add_case(suite, job, &c, err)) < 0) {
             break;
         }
     }
@@ -173,6 +218,20 @@ load_info(sbx_suite_t *suite, sbx_job_t *job, int dir, sbx_str_t text,
     json_object_put(info);
 
     return rc;
+}
+
+
+static int
+set_name(char *to, size_t size, const char *name, sbx_err_t *err)
+{
+    if (name[0] == '\0' || strlen(name) >= size) {
+        return sbx_fail(err, SBX_STEP_JOB, 0, INFO ": a case has no "
+                        "input_name, or one that is too long");
+    }
+
+    strcpy(to, name);
+
+    return 0;
 }
 
 
@@ -188,9 +247,9 @@ member(struct json_object *o, const char *key)
 
 
 static int
-load_listed(sbx_suite_t *suite, sbx_job_t *job, int dir, sbx_err_t *err)
+load_listed(sbx_suite_t *suite, sbx_job_t *job, sbx_err_t *err)
 {
-    int rc = 0, copy = dup(dir);
+    int rc = 0, copy = dup(suite->dir);
     char *names[SBX_CASES_MAX];
     size_t i, n = 0;
     DIR *list = copy < 0 ? NULL : fdopendir(copy);
@@ -219,15 +278,17 @@ load_listed(sbx_suite_t *suite, sbx_job_t *job, int dir, sbx_err_t *err)
 
     for (i = 0; i < n; i++) {
         sbx_suite_case_t c;
-        char output[NAME_MAX + sizeof(OUTPUT_SUFFIX)];
         int stem = (int) (strlen(names[i]) - strlen(INPUT_SUFFIX));
 
         memset(&c, 0, sizeof(c));
         snprintf(c.name, sizeof(c.name), "%.*s", stem, names[i]);
-        snprintf(output, sizeof(output), "%.*s" OUTPUT_SUFFIX, stem, names[i]);
+        snprintf(c.input, sizeof(c.input), "%s", names[i]);
+        snprintf(c.output, sizeof(c.output), "%.*s" OUTPUT_SUFFIX,
+                 stem > (int) sizeof(c.output) - 5
+                 ? (int) sizeof(c.output) - 5 : stem, names[i]);
 
         if (rc == 0) {
-            rc = add_case(suite, job, dir, &c, names[i], output, err);
+            rc = add_case(suite, job, &c, err);
         }
 
         free(names[i]);
@@ -254,76 +315,81 @@ by_number(const void *a, const void *b)
 }
 
 
-/* A case without an output is run and not compared. */
 static int
-add_case(sbx_suite_t *suite, sbx_job_t *job, int dir,
-    const sbx_suite_case_t *c, const char *input, const char *output,
+add_case(sbx_suite_t *suite, sbx_job_t *job, const sbx_suite_case_t *c,
     sbx_err_t *err)
 {
-    sbx_str_t in, out = { NULL, 0 };
-
-    if (job->ncases == SBX_CASES_MAX) {
+    if (suite->ncases == SBX_CASES_MAX) {
         return sbx_fail(err, SBX_STEP_JOB, 0, "more than %d cases",
                         SBX_CASES_MAX);
     }
 
-    if (map_file(suite, dir, input, &in, err) < 0) {
-        return -1;
-    }
-
-    if (output[0] != '\0' && map_file(suite, dir, output, &out, err) < 0
-        && err->errnum != ENOENT)
+    if (sbx_job_add_case(job, (uint32_t) job->ncases, (sbx_str_t) { NULL, 0 })
+        != 0)
     {
-        return -1;
-    }
-
-    if (sbx_job_add_case(job, (uint32_t) job->ncases, in) != 0) {
         return sbx_fail(err, SBX_STEP_JOB, errno, "no memory for cases");
     }
 
-    suite->cases[job->ncases - 1] = *c;
-    job->cases[job->ncases - 1].expected = out;
+    suite->cases[suite->ncases++] = *c;
 
     return 0;
 }
 
 
 static int
-map_file(sbx_suite_t *suite, int dir, const char *path, sbx_str_t *data,
-    sbx_err_t *err)
+read_file(int dir, const char *path, char **data, size_t *len, sbx_err_t *err)
 {
+    int rc, error;
     struct stat st;
-    void *map = "";
     int fd = open_below(dir, path, O_RDONLY);
 
-    if (fd < 0 || fstat(fd, &st) < 0) {
-        int error = errno;
-
-        if (fd >= 0) {
-            close(fd);
-        }
-
-        return sbx_fail(err, SBX_STEP_JOB, error, "cases: file \"%s\"", path);
+    if (fd < 0) {
+        return sbx_fail(err, SBX_STEP_JOB, errno, "cases: file \"%s\"", path);
     }
 
-    if (!S_ISREG(st.st_mode) || st.st_size > (off_t) SBX_JOB_BYTES_MAX) {
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)
+        || st.st_size > (off_t) SBX_SUITE_FILE_MAX)
+    {
         close(fd);
         return sbx_fail(err, SBX_STEP_JOB, 0, "cases: \"%s\" is no file of at "
-                        "most %lu bytes", path, SBX_JOB_BYTES_MAX);
+                        "most %u bytes", path, SBX_SUITE_FILE_MAX);
     }
 
-    if (st.st_size > 0) {
-        map = mmap(NULL, (size_t) st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    }
-
+    rc = read_all(fd, (size_t) st.st_size, data, len);
+    error = errno;
     close(fd);
 
-    if (map == MAP_FAILED) {
-        return sbx_fail(err, SBX_STEP_JOB, errno, "cases: map \"%s\"", path);
+    return rc == 0 ? 0 : sbx_fail(err, SBX_STEP_JOB, error,
+                                  "cases: read \"%s\"", path);
+}
+
+
+/* As much as there is, and no more than there was. */
+static int
+read_all(int fd, size_t size, char **data, size_t *len)
+{
+    ssize_t n = 1;
+
+    *len = 0;
+    *data = malloc(size + 1);
+
+    if (*data == NULL) {
+        return -1;
     }
 
-    *data = (sbx_str_t) { map, (size_t) st.st_size };
-    suite->maps[suite->nmaps++] = *data;
+    while (*len < size && n > 0) {
+        n = read(fd, *data + *len, size - *len);
+
+        if (n > 0) {
+            *len += (size_t) n;
+        }
+    }
+
+    if (n < 0) {
+        free(*data);
+        *data = NULL;
+        return -1;
+    }
 
     return 0;
 }

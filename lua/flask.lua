@@ -17,11 +17,10 @@ local ended_by_limit = {
 
 -- The keys in the order given: a table would have one of its own.
 local function object(...)
-    local pairs_ = table.pack(...)
-    local members = {}
+    local fields, members = table.pack(...), {}
 
-    for i = 1, pairs_.n, 2 do
-        members[#members + 1] = json(pairs_[i]) .. ":" .. json(pairs_[i + 1])
+    for i = 1, fields.n, 2 do
+        members[#members + 1] = json(fields[i]) .. ":" .. json(fields[i + 1])
     end
 
     return { body = "{" .. table.concat(members, ",") .. "}" }

@@ -152,8 +152,8 @@ local function read_files(contents)
 end
 
 
--- The limits that were asked for; what is above the ceilings is lowered to them,
--- and no memory limit is as much memory as may be had.
+-- The limits that were asked for, to be lowered to the ceilings; no memory limit
+-- is as much memory as may be had.
 local function read_limits(body, ceilings)
     local memory = math.tointeger(tonumber(body.memory_limit_MB or -1))
     local seconds = tonumber(body.run_timeout or 10)

@@ -35,7 +35,8 @@ import urllib.request
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENTS = ["README.md", "DESIGN.md", "HACKING.md", "SECURITY.md",
-             "CHANGELOG.md", "docs/policy.md", "docs/troubleshooting.md"]
+             "CHANGELOG.md", "docs/policy.md", "docs/facades.md",
+             "docs/troubleshooting.md"]
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin")
 START_SECONDS = 40
 COMMAND_SECONDS = 60
@@ -105,6 +106,7 @@ def base_config(build):
     text = (TREE / "examples/nginx.conf").read_text()
     text = re.sub(r"(?m)^load_module .*$",
                   f"load_module {build}/ngx_http_sandbox_module.so;", text)
+    text = text.replace("sandbox_policy lua/", f"sandbox_policy {TREE}/lua/")
     if os.geteuid() != 0:
         text = re.sub(r"(?m)^user .*\n", "", text)
     return text

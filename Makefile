@@ -155,9 +155,10 @@ run_dir    = $(if $(root),/run/deer-flow.$(PORT),$(bld)/run/nginx)
 .PHONY: run
 run: deps
 	+@$(MAKE) -j`nproc` --no-print-directory all
-	@mkdir -p $(bld)/run $(run_dir)/logs $(run_dir)/temp $(run_dir)/html
+	@mkdir -p $(bld)/run/lua $(run_dir)/logs $(run_dir)/temp $(run_dir)/html
 	@chmod 755 $(run_dir) $(run_dir)/html
 	@cp -f examples/*.html $(run_dir)/html/
+	@cp -f lua/*.lua $(bld)/run/lua/
 	@sed -e 's|^load_module .*|load_module $(ngx_so);|' \
 	     -e 's|listen 127.0.0.1:8080;|listen 127.0.0.1:$(PORT);|' \
 	     $(if $(root),,-e '/^user /d') \
@@ -218,18 +219,22 @@ mod_dir    = $(PREFIX)/lib/nginx/modules
 mod_conf   = $(PREFIX)/share/nginx/modules-available/mod-http-sandbox.conf
 mod_link   = /etc/nginx/modules-enabled/50-mod-http-sandbox.conf
 man_dir    = $(PREFIX)/share/man
+lua_dir    = $(PREFIX)/share/deer-flow/lua
+policies  := $(wildcard lua/*.lua)
 
 # what `make uninstall` removes, and nothing else
 installed  = $(mod_dir)/$(notdir $(ngx_so)) $(mod_conf) $(mod_link) \
              $(PREFIX)/bin/deer-flow $(lib_dir)/deer-flow-python \
              $(lib_dir)/libsbx_preload.so $(man_dir)/man1/deer-flow.1 \
              $(man_dir)/man5/ngx_http_sandbox_module.5 \
-             $(man_dir)/man5/deer-flow-policy.5
+             $(man_dir)/man5/deer-flow-policy.5 \
+             $(policies:lua/%=$(lua_dir)/%)
 
 .PHONY: install uninstall
 install: all
 	install -d $(addprefix $(DESTDIR),$(lib_dir) $(mod_dir) $(PREFIX)/bin \
-	    $(dir $(mod_conf)) $(dir $(mod_link)) $(man_dir)/man1 $(man_dir)/man5)
+	    $(dir $(mod_conf)) $(dir $(mod_link)) $(man_dir)/man1 $(man_dir)/man5 \
+	    $(lua_dir))
 	install -m 644 $(ngx_so) $(DESTDIR)$(mod_dir)/
 	install -m 755 $(bld)/deer-flow $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 $(bld)/deer-flow-python $(DESTDIR)$(lib_dir)/
@@ -237,14 +242,17 @@ install: all
 	install -m 644 docs/deer-flow.1 $(DESTDIR)$(man_dir)/man1/
 	install -m 644 docs/ngx_http_sandbox_module.5 docs/deer-flow-policy.5 \
 	    $(DESTDIR)$(man_dir)/man5/
+	install -m 644 $(policies) $(DESTDIR)$(lua_dir)/
 	echo 'load_module $(mod_dir)/$(notdir $(ngx_so));' \
 	    > $(DESTDIR)$(mod_conf)
 	ln -sf $(mod_conf) $(DESTDIR)$(mod_link)
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(installed))
-	test ! -d $(DESTDIR)$(lib_dir) \
-	    || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(lib_dir)
+	for d in $(lib_dir) $(lua_dir) $(dir $(lua_dir)); do \
+	    test ! -d $(DESTDIR)$$d \
+	        || rmdir --ignore-fail-on-non-empty $(DESTDIR)$$d; \
+	done
 
 include tests/tests.mk
 

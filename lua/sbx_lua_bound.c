@@ -18,7 +18,7 @@
 #define NS_PER_MS  1000000LL
 
 /* Input the policy did not choose: a millisecond more for this much of it. */
-#define BYTES_PER_MS  (64u << 10)
+#define BYTES_PER_MS  (16u << 10)
 
 /* Comparing strings that may be this long can take a while: check often. */
 #define FINE_BYTES  (1u << 20)
@@ -240,7 +240,7 @@ arm(sbx_policy_t *policy, size_t extra)
     bound->spent_line = 0;
     bound->refused = 0;
 
-    /* copying and encoding 16 MiB takes 20 ms, where memory is slow 150 */
+    /* copying and encoding 16 MiB takes 20 ms, where memory is slow 400 */
     length_ns = ((int64_t) policy->bounds.deadline_ms
                  + (int64_t) (extra / BYTES_PER_MS)) * NS_PER_MS;
     bound->half_ns = length_ns / 2;

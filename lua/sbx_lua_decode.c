@@ -61,6 +61,24 @@ peek(decode_t *in)
 }
 
 
+/* How many bytes from p on stand for themselves, one piece at a time. */
+static int
+plain_length(const char *p, const char *end)
+{
+    int n = 0, max;
+
+    max = end - p > CHARGE_BYTES ? CHARGE_BYTES : (int) (end - p);
+
+    while (n < max && (unsigned char) p[n] - 0x20u < 0x60u && p[n] != '"'
+           && p[n] != '\\')
+    {
+        n++;
+    }
+
+    return n;
+}
+
+
 /* Behind the string's closing quote; *escapes: how many it has. */
 static const char *
 scan_string(decode_t *in, size_t *escapes)
@@ -92,7 +110,8 @@ scan_string(decode_t *in, size_t *escapes)
             n = 0;
 
         } else {
-            n = sbx_utf8_length(p, (size_t) (in->end - p));
+            n = plain_length(p, in->end);
+            n = n > 0 ? n : sbx_utf8_length(p, (size_t) (in->end - p));
 
             if (n < 0) {
                 fail_at(in, p, "invalid UTF-8");

@@ -141,7 +141,7 @@ fuzz-long:
 
 # The original runner where it is installed, else the one in t/lib.
 prove       = TEST_NGINX_LOAD_MODULES=$(ngx_so) TEST_NGINX_BINARY=$(NGINX) \
-              prove `perl -MTest::Nginx::Socket -e1 2> /dev/null \
+              prove -r `perl -MTest::Nginx::Socket -e1 2> /dev/null \
                      || echo -It/lib`
 
 t: all

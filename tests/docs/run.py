@@ -105,6 +105,7 @@ def base_config(build):
     text = (TREE / "examples/nginx.conf").read_text()
     text = re.sub(r"(?m)^load_module .*$",
                   f"load_module {build}/ngx_http_sandbox_module.so;", text)
+    text = text.replace("sandbox_policy lua/", f"sandbox_policy {TREE}/lua/")
     if os.geteuid() != 0:
         text = re.sub(r"(?m)^user .*\n", "", text)
     return text

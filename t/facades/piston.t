@@ -1,48 +1,21 @@
 use strict;
 use warnings;
 use Test::Nginx::Socket;
-use Cwd qw(cwd);
-use JSON::PP;
+use lib 't/facades';
+use Facade;
 
 # A judge's day at the Piston façade, served by the lines of its example.
 
-our $Example = do {
-    open my $in, '<', 'examples/facades/piston.conf' or die "piston.conf: $!";
-    local $/;
-    my $text = <$in>;
-    my $lua = cwd() . '/lua';
-    $text =~ s{sandbox_policy lua/}{sandbox_policy $lua/};
-    $text;
-};
-
-
-# The example with more in its location or behind its policy.
-sub facade {
-    my ($lines, $keys) = @_;
-    my $text = $Example;
-
-    $lines //= '';
-    $keys //= '';
-    $text =~ s/sandbox any;/sandbox any; $lines/;
-    $text =~ s/(sandbox_policy [^;]+)/$1 $keys/;
-
-    return $text;
-}
+our $Example = facade('piston');
 
 
 sub execute {
     my ($language, $code, %more) = @_;
 
-    return "POST /api/v2/execute\n" . JSON::PP->new->canonical->utf8->encode({
+    return post('/api/v2/execute', {
         language => $language, version => '*', files => [{ content => $code }],
         %more,
     });
-}
-
-
-# A body that is what Piston would not run, and why.
-sub wrong {
-    return "POST /api/v2/execute\n$_[0]";
 }
 
 
@@ -99,7 +72,7 @@ __DATA__
 
 === TEST 2: what there is not, and the name
 --- config eval
-::facade() =~ s{location /api/v2/}{location /}r
+::facade('piston') =~ s{location /api/v2/}{location /}r
 --- request eval
 ["GET /", "GET /api/v2/nothing", "GET /api/v2/execute", "GET /other",
  "GET /api/v2/connect", "POST /api/v2/runtimes\n{}", "POST /api/v2/packages\n{}",
@@ -141,7 +114,7 @@ Content-Type: application/json
 === TEST 5: bodies that are no job
 --- config eval: $::Example
 --- request eval
-[map { ::wrong($_) } '{}', '[]', '{"language":""}', '{"language":7}',
+[map { ::post('/api/v2/execute', $_) } '{}', '[]', '{"language":""}', '{"language":7}',
  '{"language":"python"}', '{"language":"python","version":3}',
  '{"language":"python","version":"*"}',
  '{"language":"python","version":"*","files":{}}',
@@ -189,10 +162,10 @@ Content-Type: application/json
 
 === TEST 7: with text=on, text that is JSON
 --- config eval
-::facade('', 'text=on')
+::facade('piston', '', 'text=on')
 --- request eval
-[::execute('python', 'print(1)'), ::wrong('print(1)'), ::wrong('{}'),
- ::wrong('{}')]
+[::execute('python', 'print(1)'), ::post('/api/v2/execute', 'print(1)'), ::post('/api/v2/execute', '{}'),
+ ::post('/api/v2/execute', '{}')]
 --- more_headers eval
 [("Content-Type: text/plain;charset=UTF-8") x 3, "Content-Type: text/html"]
 --- error_code eval
@@ -234,7 +207,7 @@ Content-Type: application/json
 
 === TEST 9: limits that are right, as they reach the run
 --- config eval
-::facade('sandbox_dry_run on;') =~ s/(sandbox_memory) 256m/$1 64m max=256m/r
+::facade('piston', 'sandbox_dry_run on;') =~ s/(sandbox_memory) 256m/$1 64m max=256m/r
 --- request eval
 [map { ::execute('python', '', @$_) }
  [], [run_timeout => 1500, run_cpu_time => 700, run_memory_limit => 33554432],
@@ -389,7 +362,7 @@ Content-Type: application/json
 
 === TEST 19: a large input, and a larger one than the server takes
 --- config eval
-::facade('client_max_body_size 4m;')
+::facade('piston', 'client_max_body_size 4m;')
 --- request eval
 [map { ::execute('python', 'import sys; print(len(sys.stdin.buffer.read()))',
                  stdin => 'x' x $_) } 2_000_000, 5_000_000]
@@ -408,12 +381,7 @@ Content-Type: application/json
     sandbox_standby 0;
     sandbox_queue 0;
 --- config eval
-::facade() . '
-location = /slow { sandbox python; sandbox_code ../html/slow.py; }
-location = /both {
-    mirror /slow;
-    proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/api/v2/execute;
-}'
+::busy('piston', '/api/v2/execute')
 --- user_files
 >>> slow.py
 import time
@@ -446,7 +414,7 @@ Content-Type: application/json
 
 === TEST 22: languages of somebody else go on
 --- config eval
-::facade('', 'pass=@judge') . '
+::facade('piston', '', 'pass=@judge') . '
 location @judge { return 200 "$request_method $uri\n"; }'
 --- request eval
 [::execute('c++', 'int main() {}'), ::execute('python', '', version => '2.7'),
@@ -462,7 +430,7 @@ Content-Type: application/json
 --- http_config
     sandbox_runtime shell /bin/sh;
 --- config eval
-::facade('', 'shell=5.2.0')
+::facade('piston', '', 'shell=5.2.0')
 --- request eval
 ["GET /api/v2/runtimes", ::execute('shell', 'echo hello', version => '5')]
 --- more_headers
@@ -475,7 +443,7 @@ Content-Type: application/json
 
 === TEST 24: another prefix
 --- config eval
-::facade('', 'prefix=/api/v2/piston')
+::facade('piston', '', 'prefix=/api/v2/piston')
 --- request eval
 ["GET /api/v2/piston/packages", "GET /api/v2/packages"]
 --- error_code eval

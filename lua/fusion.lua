@@ -196,19 +196,22 @@ local function make_job(req, body)
 end
 
 
+local killed = {
+    memory_exceeded = true, oom_killed = true, output_exceeded = true,
+}
+
+
 -- A run's end as subprocess tells it: negative numbers are signals.
 local function return_code(verdict)
     if verdict.status == "timeout" then
         return null
+    elseif killed[verdict.status] then
+        return -9
     elseif verdict.signal then
         return 128 - verdict.returncode
-    elseif verdict.status == "memory_exceeded" or verdict.status == "oom_killed"
-        or not verdict.exit_code
-    then
-        return -9
     end
 
-    return verdict.exit_code
+    return verdict.exit_code or -9
 end
 
 

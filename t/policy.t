@@ -12,7 +12,7 @@ our $Examples = cwd() . '/examples/policies';
 # starting the supervisor is part of the first request
 timeout(20);
 
-plan tests => repeat_each() * 60;
+plan tests => repeat_each() * 47;
 
 no_long_string();
 run_tests();
@@ -82,78 +82,7 @@ Content-Type: application/json
 --- response_body_like: "status":"memory_exceeded".*"wanted":67108864,"factor":1\.25\}
 --- response_body_unlike: Your program
 
-=== TEST 6: five-keys: success, byte for byte
---- config eval
-"location /run { sandbox any; sandbox_policy $::Examples/five-keys.lua; }"
---- request
-POST /run
-{"language":"python","code":"print(1+1)"}
---- more_headers
-Content-Type: application/json
---- error_code: 200
---- response_headers
-Content-Type: application/json
---- response_body chop
-{"status":"success","output":"2\n"}
-
-=== TEST 7: five-keys: memory
---- config eval
-"location /run { sandbox any; sandbox_policy $::Examples/five-keys.lua; }"
---- request
-POST /run
-{"language":"python","code":"x = b'x' * 10**9"}
---- more_headers
-Content-Type: application/json
---- error_code: 200
---- response_body chop
-{"status":"memory_exceeded","error":"Malloc hook triggered"}
-
-=== TEST 8: five-keys: error
---- config eval
-"location /run { sandbox any; sandbox_policy $::Examples/five-keys.lua; }"
---- request
-POST /run
-{"language":"python","code":"import sys\nprint('no', file=sys.stderr)\nsys.exit(3)"}
---- more_headers
-Content-Type: application/json
---- error_code: 200
---- response_body chop
-{"status":"error","stderr":"no\n","returncode":3}
-
-=== TEST 9: five-keys: a signal is an error with its returncode
---- config eval
-"location /run { sandbox any; sandbox_policy $::Examples/five-keys.lua; }"
---- request
-POST /run
-{"language":"python","code":"import os\nos.abort()"}
---- more_headers
-Content-Type: application/json
---- error_code: 200
---- response_body_like: ^\{"status":"error","stderr":".*","returncode":134\}$
-
-=== TEST 10: five-keys: timeout
---- config eval
-"location /run { sandbox any; sandbox_timeout 300ms; sandbox_policy $::Examples/five-keys.lua; }"
---- request
-POST /run
-{"language":"python","code":"while True: pass"}
---- more_headers
-Content-Type: application/json
---- error_code: 200
---- response_body_like: ^\{"status":"timeout","error":".*"\}$
-
-=== TEST 11: five-keys: what never ran is told by the native answer
---- config eval
-"location /run { sandbox any; sandbox_policy $::Examples/five-keys.lua; }"
---- request
-POST /run
-{"language":"python","kode":"1"}
---- more_headers
-Content-Type: application/json
---- error_code: 400
---- response_body_like: ^\{"status":"invalid",.*"returncode":125,"error":".*kode
-
-=== TEST 12: status, headers and body are the policy's
+=== TEST 6: status, headers and body are the policy's
 --- user_files
 >>> p.lua
 return {
@@ -184,7 +113,7 @@ X-Client: me
 --- response_body chop
 42|POST/run
 
-=== TEST 13: what a program prints cannot become a header
+=== TEST 7: what a program prints cannot become a header
 --- user_files
 >>> p.lua
 return {
@@ -204,7 +133,7 @@ print('a\r\nSet-Cookie: b')
 --- error_log eval
 qr{policy: \S+/p\.lua:2: response\(\): the value of header X-Out has a control character}
 
-=== TEST 14: a response that fails: 500, and the log has its line
+=== TEST 8: a response that fails: 500, and the log has its line
 --- user_files
 >>> p.lua
 return {
@@ -222,7 +151,7 @@ print(1)
 --- error_log eval
 qr{policy: \S+/p\.lua:3: attempt to index a nil value \(field 'nothing'\)}
 
-=== TEST 15: a policy that loops is cut short, the next request is served
+=== TEST 9: a policy that loops is cut short, the next request is served
 --- user_files
 >>> p.lua
 return {
@@ -244,7 +173,7 @@ return {
 --- response_body_like eval
 ["limits policy failed", "limits policy failed", qr/"timeout":4000,/]
 
-=== TEST 16: a pattern on a client's text cannot hang the worker
+=== TEST 10: a pattern on a client's text cannot hang the worker
 --- user_files
 >>> p.lua
 return {
@@ -262,7 +191,7 @@ return {
 --- error_log eval
 qr{policy: \S+/p\.lua:4: policy (used more than|ran longer than)}
 
-=== TEST 17: one request's globals are not the next one's
+=== TEST 11: one request's globals are not the next one's
 --- user_files
 >>> p.lua
 return {
@@ -280,7 +209,7 @@ return {
 --- response_body_like eval
 [qr/"timeout":1000,/, qr/"timeout":1000,/, qr/"timeout":1000,/]
 
-=== TEST 18: no policy raises a limit above its ceiling
+=== TEST 12: no policy raises a limit above its ceiling
 --- user_files
 >>> p.lua
 return {
@@ -297,7 +226,7 @@ print(1)
 --- error_code: 200
 --- response_body_like: "memory":50331648,"timeout":3000,
 
-=== TEST 19: a policy that knows the measured base
+=== TEST 13: a policy that knows the measured base
 --- user_files
 >>> p.lua
 return {
@@ -319,7 +248,7 @@ print(1)
 --- response_body chop
 true"success"
 
-=== TEST 20: a misspelt limit is a mistake, not a wish
+=== TEST 14: a misspelt limit is a mistake, not a wish
 --- user_files
 >>> p.lua
 return {
@@ -337,7 +266,7 @@ print(1)
 --- error_log eval
 qr{policy: \S+/p\.lua:2: limits\(\) returned an unknown limit "memroy"}
 
-=== TEST 21: syntax errors end nginx -t with the policy's line
+=== TEST 15: syntax errors end nginx -t with the policy's line
 --- user_files
 >>> bad.lua
 return {

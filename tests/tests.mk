@@ -10,7 +10,8 @@ T          ?=
 tst        := $(bld)/tests
 
 CI_SUITES   = unit hook zygote isolation checks t lifecycle http hostile \
-              fidelity calibrate verdicts accuracy page docs fuzz qemu
+              fidelity calibrate verdicts accuracy page clients docs fuzz \
+              qemu
 LONG_SUITES = lifecycle-user asan fuzz-long verdicts-long
 
 .PHONY: test test-long faulty-build $(CI_SUITES) $(LONG_SUITES) bench test-programs
@@ -192,6 +193,11 @@ verdicts-long: all
 
 calibrate: all
 	@$(PYTHON) -B tests/calibrate/run.py --build $(bld) $(T)
+
+# Clients of others; npm's are fetched once, into the build directory.
+clients: all
+	@$(served) $(PYTHON) -B tests/clients/run.py \
+	    --url http://127.0.0.1:19480 --work $(tst)/clients
 
 page: all
 	@$(served) $(PYTHON) -B tests/page/run.py \

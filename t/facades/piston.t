@@ -230,7 +230,8 @@ Content-Type: application/json
      { content => "import sys, d.m\nprint(sys.argv, d.m.x, open('data.bin').read())" },
      { content => "783d31", encoding => 'hex', name => './d/../d/m.py' }]),
  ::execute('python', '', files => [
-     { content => "print(open('b').read())", name => '/d/main.py' },
+     { content => "import sys; print(sys.argv, open('b').read())",
+       name => '/d/main.py' },
      { content => "old", name => 'b' }, { content => "new", name => './b' }]),
  ::execute('python', 'x', files => [{ content => 'x', name => '../x' }]),
  ::execute('python', 'x', files => [{ content => 'x', name => 'a/../../x' }]),
@@ -242,7 +243,7 @@ Content-Type: application/json
 --- error_code eval
 [200, 200, 500, 500, 400]
 --- response_body_like eval
-[qr/"stdout":"\['file1\.code', 'a', '7'\] 1 abc\\n"/, qr/"stdout":"new\\n"/,
+[qr/"stdout":"\['file1\.code', 'a', '7'\] 1 abc\\n"/, qr/"stdout":"\['main\.py'\] new\\n"/,
  '^$', '^$', '^\{"message":"files\[1\]: path .*a/c.* is in the way']
 
 
@@ -307,14 +308,17 @@ Content-Type: application/json
 
 
 
-=== TEST 15: what was printed before the end is there
+=== TEST 15: what was printed before the end is there; errors stand last
 --- config eval: $::Example
 --- request eval
-::execute('python', "print('begun', flush=True)\nimport time; time.sleep(9)",
-          run_timeout => 300)
+[::execute('python', "print('begun', flush=True)\nimport time; time.sleep(9)",
+           run_timeout => 300),
+ ::execute('python', "import sys\nprint('e', file=sys.stderr)\nprint('o')")]
 --- more_headers
 Content-Type: application/json
---- response_body_like: "output":"begun\\n".*"stdout":"begun\\n"
+--- response_body_like eval
+['"output":"begun\\\\n".*"stdout":"begun\\\\n"',
+ '"output":"o\\\\ne\\\\n","stderr":"e\\\\n",.*"stdout":"o\\\\n"']
 
 
 

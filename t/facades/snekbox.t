@@ -49,7 +49,7 @@ __DATA__
 [map { ::evaluate($_) } 'print("hello")', '',
  { args => ['-c', 'import sys; print(sys.argv[1:])', 'a', 'b'] },
  { args => ['', '', '-c'], input => 'print(1)' },
- { args => ['-I', '-u', '-c', 'print(2)'] },
+ { args => [qw(-B -E -I -q -s -u -c print(2))], executable_path => '/x' },
  { args => ['-m', 'timeit', '-n', '1', '-s', 'x = 1'], input => 'x' },
  { args => ['main.py', 'a'], files => [
      ::file('main.py', 'import sys, d.m; print(sys.argv, d.m.x)'),
@@ -149,7 +149,7 @@ Content-Type: application/json
 --- more_headers
 Content-Type: application/json
 --- response_body_like eval
-[::result(3, ''), ::result(1, '1\\\\nTraceback .*ZeroDivisionError: .*'),
+[::result(3, ''), ::result(1, '1\\\\nTraceback .*/tmp/run/main.py.*ZeroDivisionError: .*'),
  ::result(137, 'begun\\\\n'), ::result(137, ''), ::result(137, ''),
  ::result(143, 'x+\\\\n.*'), ::result(139, '.*'), ::result(134, '.*'),
  ::result(143, ''), ::result(1, '.*SyntaxError: .*')]
@@ -208,3 +208,17 @@ Content-Type: application/json
 Content-Type: application/json
 --- error_code_like: ^50[23]$
 --- response_body_like: ^\{"description":"[^"]+","title":"50[23]"\}$
+
+
+
+=== TEST 10: a sandbox that fails
+--- http_config
+    sandbox_runtime broken /nonexistent/python;
+--- config eval
+::facade('snekbox') =~ s/sandbox python;/sandbox broken;/r
+--- request eval
+::evaluate('1')
+--- more_headers
+Content-Type: application/json
+--- response_body_like eval
+::result(255, '.+')

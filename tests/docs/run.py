@@ -35,7 +35,8 @@ import urllib.request
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENTS = ["README.md", "DESIGN.md", "HACKING.md", "SECURITY.md",
-             "CHANGELOG.md", "docs/policy.md", "docs/troubleshooting.md"]
+             "CHANGELOG.md", "docs/policy.md", "docs/facades.md",
+             "docs/troubleshooting.md"]
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin")
 START_SECONDS = 40
 COMMAND_SECONDS = 60

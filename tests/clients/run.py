@@ -1,0 +1,162 @@
+#!/usr/bin/python3
+"""Clients that others wrote, unmodified, against the example.  Prints TAP.
+
+    run.py --url http://127.0.0.1:8080 --work DIRECTORY
+
+piston-client comes from the npm registry, once, into DIRECTORY; curl, ab and
+wrk from the distribution.  Nothing is compared with a time.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+CLIENT, VERSION = "piston-client", "1.0.2"
+EXECUTE = "/api/v2/execute"
+JSON = "Content-Type: application/json"
+HELLO = {"language": "python", "version": "3",
+         "files": [{"content": "print('hello')"}]}
+
+checks = failures = 0
+
+
+def check(ok, name, *notes):
+    global checks, failures
+    checks += 1
+    failures += not ok
+    print(f"{'ok' if ok else 'not ok'} {checks} - {name}")
+    for note in notes if not ok else ():
+        print("#", str(note)[:1500].replace("\n", "\n# "))
+    sys.stdout.flush()
+
+
+def run(command, work, stdin=None):
+    """Its exit code and all that it printed."""
+    env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(work),
+           "LANG": "C.UTF-8"}
+    try:
+        done = subprocess.run(
+            command, cwd=work, env=env, input=stdin or b"", timeout=180,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    except subprocess.TimeoutExpired as error:
+        return -1, f"not ended after {error.timeout} s\n"
+    return done.returncode, done.stdout.decode(errors="replace")
+
+
+def install(work):
+    """The client in work/node_modules; kept there for the next time."""
+    about = work / "node_modules" / CLIENT / "package.json"
+    if about.exists() and json.loads(about.read_text())["version"] == VERSION:
+        return 0, ""
+    code, said = 1, ""
+    for _ in range(2):
+        code, said = run(
+            ["npm", "install", "--no-save", "--no-audit", "--no-fund",
+             "--no-package-lock", "--ignore-scripts", "--prefix", str(work),
+             f"{CLIENT}@{VERSION}"], work)
+        if code == 0:
+            break
+    return code, said
+
+
+def check_piston_client(url, work):
+    code, said = install(work)
+    check(code == 0, f"npm installs {CLIENT} {VERSION}", said)
+    if code != 0:
+        return
+    shutil.copy(HERE / "piston.mjs", work)
+    code, said = run(["node", "piston.mjs", url], work)
+    try:
+        said = [json.loads(line) for line in said.splitlines()]
+    except ValueError:
+        code = -1
+    check(code == 0 and len(said) == 10, f"{CLIENT} runs", code, said)
+    if code != 0 or len(said) != 10:
+        return
+    (runtimes, python, node, stdin, files, error, late, memory, unknown,
+     version) = said
+    check([r["language"] for r in runtimes] == ["javascript", "python"]
+          and all(re.fullmatch(r"\d+\.\d+\.\d+", r["version"])
+                  for r in runtimes), "it lists the runtimes", runtimes)
+    rows = [
+        ("Python", python, "stdout", "42 ['1', '2', '3']\n"),
+        ("Node.js", node, "stdout", "42 [ '1', '2', '3' ]\n"),
+        ("standard input", stdin, "stdout", "héllo 🐍\n"),
+        ("several files", files, "stdout", "1\n"),
+        ("an exit code", error, "code", 3),
+        ("a time limit", late, "status", "TO"),
+        ("a memory limit", memory, "signal", "SIGKILL"),
+    ]
+    for name, answer, key, wanted in rows:
+        check(answer.get("run", {}).get(key) == wanted, f"it runs: {name}",
+              answer)
+    check(unknown == {"message": "version is required as a string"}
+          and version == {"message": "cobol-1.0.0 runtime is unknown"},
+          "it is told of a language that is not there", unknown, version)
+
+
+def check_curl(url, work):
+    """One transfer in several forms; the answer is the same."""
+    body = json.dumps(HELLO).encode()
+    large = json.dumps({**HELLO, "stdin": "x" * 500_000}).encode()
+    forms = [
+        ("HTTP/1.1", body, []),
+        ("HTTP/1.0", body, ["--http1.0"]),
+        ("a chunked body", body, ["-H", "Transfer-Encoding: chunked"]),
+        ("Expect: 100-continue", large, ["-H", "Expect: 100-continue"]),
+        ("a compressed answer, if any", body, ["--compressed"]),
+    ]
+    for name, data, options in forms:
+        code, said = run(["curl", "-sS", "-m", "60", "-H", JSON, *options,
+                          "--data-binary", "@-", url + EXECUTE], work, data)
+        check(code == 0 and '"stdout":"hello\\n"' in said, f"curl: {name}",
+              code, said)
+    code, said = run(["curl", "-sS", "-m", "60", "-I",
+                      url + "/api/v2/runtimes"], work)
+    check(code == 0 and said.startswith("HTTP/1.1 200"), "curl: HEAD", said)
+
+
+def check_load(url, work):
+    """ab and wrk see no answer but 200."""
+    for path, body in ((EXECUTE, HELLO),
+                       ("/run", {"language": "python", "code": "print(1)"})):
+        (work / "body.json").write_text(json.dumps(body))
+        code, said = run(["ab", "-q", "-l", "-k", "-n", "60", "-c", "4", "-p",
+                          "body.json", "-T", "application/json", url + path],
+                         work)
+        check(code == 0 and re.search(r"Complete requests: +60\n", said)
+              and re.search(r"Failed requests: +0\n", said)
+              and "Non-2xx" not in said, f"ab: {path}", said)
+        (work / "post.lua").write_text(
+            f'wrk.method = "POST"\nwrk.body = [[{json.dumps(body)}]]\n'
+            'wrk.headers["Content-Type"] = "application/json"\n')
+        code, said = run(["wrk", "-t", "1", "-c", "4", "-d", "2s", "--timeout",
+                          "60s", "-s", "post.lua", url + path], work)
+        count = re.search(r"(\d+) requests in", said)
+        check(code == 0 and count and int(count.group(1)) > 0
+              and "Non-2xx" not in said and "Socket errors" not in said,
+              f"wrk: {path}", said)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--url", required=True)
+    parser.add_argument("--work", required=True)
+    options = parser.parse_args()
+    work = pathlib.Path(options.work).resolve()
+    work.mkdir(parents=True, exist_ok=True)
+    url = options.url.rstrip("/")
+    check_piston_client(url, work)
+    check_curl(url, work)
+    check_load(url, work)
+    print(f"1..{checks}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

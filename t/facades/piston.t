@@ -49,7 +49,7 @@ our @Said = map {
 # starting the supervisor is part of the first request
 timeout(20);
 
-plan tests => repeat_each() * 273;
+plan tests => repeat_each() * 275;
 
 no_long_string();
 no_root_location();

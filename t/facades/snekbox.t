@@ -35,7 +35,7 @@ sub result {
 # starting the supervisor is part of the first request
 timeout(20);
 
-plan tests => repeat_each() * 118;
+plan tests => repeat_each() * 120;
 
 no_long_string();
 no_root_location();
@@ -211,14 +211,14 @@ Content-Type: application/json
 
 
 
-=== TEST 10: a sandbox that fails
---- http_config
-    sandbox_runtime broken /nonexistent/python;
+=== TEST 10: a sandbox that fails: here, by a limit that is no value
 --- config eval
-::facade('snekbox') =~ s/sandbox python;/sandbox broken;/r
+::facade('snekbox') =~ s/sandbox_memory 70m/sandbox_memory \$http_x_memory max=70m/r
 --- request eval
 ::evaluate('1')
 --- more_headers
 Content-Type: application/json
+X-Memory: lots
+--- error_code: 200
 --- response_body_like eval
 ::result(255, '.+')

@@ -9,6 +9,7 @@ wrk from the distribution.  Nothing is compared with a time.
 
 import argparse
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -35,13 +36,14 @@ def check(ok, name, *notes):
     sys.stdout.flush()
 
 
-def run(command, work, stdin=None):
+def run(command, work, stdin=None, env=None):
     """Its exit code and all that it printed."""
-    env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(work),
-           "LANG": "C.UTF-8"}
+    clean = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(work),
+             "LANG": "C.UTF-8"}
     try:
         done = subprocess.run(
-            command, cwd=work, env=env, input=stdin or b"", timeout=180,
+            command, cwd=work, env=env or clean, input=stdin or b"",
+            timeout=180,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     except subprocess.TimeoutExpired as error:
         return -1, f"not ended after {error.timeout} s\n"
@@ -53,12 +55,15 @@ def install(work):
     about = work / "node_modules" / CLIENT / "package.json"
     if about.exists() and json.loads(about.read_text())["version"] == VERSION:
         return 0, ""
+    # without it, npm would look for a project further up
+    (work / "package.json").write_text('{ "private": true }\n')
     code, said = 1, ""
     for _ in range(2):
+        # the user's own environment: proxies, certificates, another registry
         code, said = run(
             ["npm", "install", "--no-save", "--no-audit", "--no-fund",
-             "--no-package-lock", "--ignore-scripts", "--prefix", str(work),
-             f"{CLIENT}@{VERSION}"], work)
+             "--no-package-lock", "--ignore-scripts", "--cache", ".npm",
+             f"{CLIENT}@{VERSION}"], work, env=dict(os.environ))
         if code == 0:
             break
     return code, said

@@ -526,7 +526,7 @@ local function record(result, sub, req)
 end
 
 -- A supervisor that could run nothing.
-local function unavailable(verdict, keep, req)
+local function unavailable(verdict)
     if UNAVAILABLE then
         return { status = 503, body = { error = verdict.error or null },
                  headers = { ["Retry-After"] = "1" } }
@@ -552,9 +552,12 @@ local function respond(req, verdict)
     local sub, result = keep.sub, nil
 
     if verdict.http == 200 then
-        result = judge_all(verdict.cases or { verdict }, sub)
-    else
-        local refusal = unavailable(verdict, keep, req)
+        result = judge_all(verdict.cases, sub)
+        verdict = result.run
+    end
+
+    if verdict.status == "busy" or verdict.http ~= 200 then
+        local refusal = unavailable(verdict)
         if refusal then return refusal end
         result = { run = verdict, id = INTERNAL, exit_code = 0,
                    message = verdict.error }

@@ -16,6 +16,8 @@
 --                      use files go; without it they are refused
 --   prefix=/path       what stands before /judge; nothing by default
 --   hostname=NAME, cpu_core=N, judger_version=V   for /ping
+--   output=SIZE        what a program may print for each case on the disk, by
+--                      default 1m; 127 MiB divided by their number at most
 --   unavailable=503    what could not be run (all busy, supervisor away) is
 --                      answered so, for error_page
 
@@ -28,6 +30,8 @@ local WRONG_ANSWER, SUCCESS, CPU_TIME, REAL_TIME, MEMORY, RUNTIME_ERROR,
 local INVALID_CONFIG, FORK_FAILED = -1, -2
 
 local TOKEN = sha256(config.token or error("token=… is missing"))
+local DISK_OUTPUT = size(config.output or "1m")
+                    or error("output is no size such as 1m")
 local PREFIX = config.prefix or ""
 
 
@@ -137,15 +141,19 @@ local function limit(value)
     return value > 0 and value or nil
 end
 
-local function make_limits(data, count, longest)
-    local most = MOST_ANSWER // count // 2 - CASE_BYTES
+local function make_limits(data, cases, longest)
+    local output = DISK_OUTPUT
+
+    if cases then
+        output = math.min(math.max(2 * longest, 16 * MIB),
+                          MOST_ANSWER // #cases // 2 - CASE_BYTES)
+    end
 
     return {
         cpu_time = limit(data.max_cpu_time),
         timeout = limit(3 * data.max_cpu_time),
         memory = limit(data.max_memory),
-        output = math.min(math.max(2 * longest, 16 * MIB), most),
-        stack = 128 * MIB,
+        output = output, stack = 128 * MIB,
     }
 end
 
@@ -200,7 +208,6 @@ local function judge(data)
         if not cases then return fail("KeyError :'input'") end
     end
 
-    local count = cases and #cases or 1
     local name = compile and compile.src_name or run.exe_name
 
     return {
@@ -209,8 +216,8 @@ local function judge(data)
         name = type(name) == "string" and name or nil,
         cases = cases, compare = "trimmed",
         cases_from = not cases and tostring(data.test_case_id) or nil,
-        limits = make_limits(data, count, longest or 0),
-        keep = { count = count, output = data.output == true,
+        limits = make_limits(data, cases, longest),
+        keep = { count = cases and #cases or 1, on_disk = not cases, output = data.output == true,
                  compiled = compile ~= nil },
     }
 end
@@ -366,8 +373,23 @@ local function refused(verdict, keep)
     return reply(nil, data)
 end
 
+-- What is wrong with cases on the disk: no verdict of a run.
+local function suite_error(verdict)
+    if verdict.status == "internal_error" then
+        return verdict.http == 500 and not verdict.reason
+               and "Bad test case config"
+    end
+
+    return verdict.status == "invalid" and verdict.error
+           and verdict.error:find("No such file or directory$")
+           and "Test case not found"
+end
+
 local function respond(req, verdict)
     local keep, runs = req.keep, verdict.cases
+    local mistake = keep and keep.on_disk and suite_error(verdict)
+
+    if mistake then return fail(mistake) end
 
     if verdict.status == "busy" or verdict.http >= 500 then
         if config.unavailable == "503" then
@@ -385,8 +407,6 @@ local function respond(req, verdict)
 
         return fail(verdict.error or verdict.status)
     end
-
-    runs = runs or { verdict }
 
     local message = keep.compiled and syntax_error(runs[1])
     if message then return reply("CompileError", message) end

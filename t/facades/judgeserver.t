@@ -20,6 +20,7 @@ our $Example = do {
 
 # the same, with ports of the test's own
 $Example =~ s{ lua/}{ $Lua/};
+$Example =~ s{sandbox_cases \S+;}{sandbox_cases ../html;};
 $Example =~ s{http://127\.0\.0\.1:(?:12359|80)}{http://standin}g;
 
 our $Standin = <<'CONF';
@@ -45,7 +46,7 @@ CONF
 # This façade alone: nothing behind it.
 our $Alone = "location / { sandbox any; sandbox_memory 128m max=256m;
     sandbox_timeout 3s max=30s; sandbox_cpu_time 1s max=10s;
-    sandbox_output 1m max=16m;
+    sandbox_output 1m max=16m; sandbox_cases ../html;
     sandbox_policy $Lua/judgeserver.lua token=TOKEN; }";
 
 our $Sha = 'f98103e9217f099208569d295c1b276f1821348636c268c854bb2a086e0037cd';
@@ -57,6 +58,7 @@ sub text {
     my $text = shift;
     $text =~ s/([\\"])/\\$1/g;
     $text =~ s/\n/\\n/g;
+    $text =~ s/\t/\\t/g;
     return qq("$text");
 }
 
@@ -218,10 +220,21 @@ Content-Type: application/json
 --- http_config
     sandbox_slots 1;
     sandbox_queue 0;
+--- user_files
+>>> slow.py
+import time
+time.sleep(60)
+--- config eval
+"$::Alone
+ location = /slow { sandbox python; sandbox_timeout 3s; sandbox_code ../html/slow.py; }
+ location = /both {
+     mirror /slow;
+     proxy_pass http://127.0.0.1:\$TEST_NGINX_SERVER_PORT/judge;
+ }"
 --- request eval
-::judge('python', 'import time; time.sleep(0.3); print(1)', ['', '1'], ['', '1'])
+::judge('python', 'print(1)', ['', '1'], ['', '1'], {output => 'true'}) =~ s{/judge}{/both}r
 --- response_body_like eval
-::results(::result(0, 0, 0, Digest::MD5::md5_hex('1')), ::result(5, 0, 0, undef, undef, 2, -2))
+::results(::result(5, 0, 0, undef, undef, 1, -2), ::result(5, 0, 0, undef, undef, 2, -2))
 
 === TEST 14: no supervisor: the same, or back to the judge behind
 --- http_config eval
@@ -343,3 +356,22 @@ qr{^old: POST /api/judge_server_heartbeat/ $::Sha application/json \{"action":"h
 --- must_die
 --- error_log eval
 qr/\[emerg\] .*judgeserver\.lua:\d+: token=… is missing in /
+
+=== TEST 26: cases on the disk, by the MD5 of what they should print
+--- user_files eval
+[['normal/1.in', "1 2\n"], ['normal/1.out', "3\n"], ['normal/2.in', "1 4\n"],
+ ['normal/info', '{"spj":false,"test_case_number":2,"test_cases":{'
+  . '"1":{"stripped_output_md5":"' . Digest::MD5::md5_hex('3') . '","output_size":2,"output_md5":"x","input_name":"1.in","input_size":4,"output_name":"1.out"},'
+  . '"2":{"stripped_output_md5":"' . Digest::MD5::md5_hex('3') . '","output_size":2,"output_md5":"x","input_name":"2.in","input_size":4,"output_name":"2.out"}}}'],
+ ['broken/info', '{'], ['lost/info', '{"test_cases":{"1":{"input_name":"1.in"}}}']]
+--- request eval
+[::judge('python', "a, b = input().split()\nprint(int(a) + int(b), '\\n ')", {test_case_id => '"normal"', output => 'true'}),
+ ::judge('python', '1', {test_case_id => '"missing"'}), ::judge('python', '1', {test_case_id => '"../conf"'}),
+ ::judge('python', '1', {test_case_id => '"broken"'}), ::judge('python', 'x = (', {test_case_id => '"normal"'})]
+--- response_body_like eval
+[::results(::result(0, 0, 0, Digest::MD5::md5_hex('3'), '"3 \\\\n \\\\n"'),
+           ::result(-1, 0, 0, Digest::MD5::md5_hex('5'), '"5 \\\\n \\\\n"', 2)),
+ qr/^\{"data":"Test case not found","err":"JudgeClientError"\}$/,
+ qr/^\{"data":"cases_from: .*","err":"JudgeClientError"\}$/,
+ qr/^\{"data":"Bad test case config","err":"JudgeClientError"\}$/,
+ qr/"err":"CompileError"/]

@@ -339,6 +339,12 @@ local function make_case(verdict, i, keep)
     if result == SUCCESS or result == WRONG_ANSWER then
         local text = stripped(verdict.output)
         case.output_md5 = text and md5(text) or null
+
+        -- what the judge keeps of its cases; there may be no more
+        if verdict.digest and text then
+            case.result = case.output_md5 == verdict.digest and SUCCESS
+                          or WRONG_ANSWER
+        end
     end
 
     if keep.output and result ~= SYSTEM_ERROR then

@@ -130,7 +130,7 @@ def main():
 
     install(work)
 
-    with serve(options.module, options.nginx):
+    with serve(pathlib.Path(options.module).resolve(), options.nginx):
         count, failed = run("requests", [
             sys.executable, "-B", str(HERE / "judgeserver.py"), "--url",
             url % PORTS["judgeserver"]], env, 0)

@@ -47,18 +47,48 @@ fail(lua_State *L, const char *why)
 }
 
 
+/* A line end after each width characters, and at the end, as MIME has it. */
+static void
+break_lines(char *out, const char *text, size_t len, size_t width)
+{
+    size_t n;
+
+    for ( ; len > 0; text += n, len -= n) {
+        n = len < width ? len : width;
+        memmove(out, text, n);
+        out[n] = '\n';
+        out += n + 1;
+    }
+}
+
+
+/* base64.encode(data [, width]) */
 static int
 base64_encode(lua_State *L)
 {
     char *out;
-    size_t size;
+    size_t size, lines = 0;
     sbx_str_t data = check_text(L, 1, SBX_LUA_BYTES_PER_STEP);
+    lua_Integer width = luaL_optinteger(L, 2, 0);
     luaL_Buffer buffer;
 
+    luaL_argcheck(L, width >= 0 && width <= 1024, 2, "must be 0 to 1024");
     size = sbx_base64_size(data.len);
-    out = luaL_buffinitsize(L, &buffer, size);
-    sbx_base64_encode(out, data);
-    luaL_pushresultsize(&buffer, size);
+
+    if (width > 0) {
+        lines = (size + (size_t) width - 1) / (size_t) width;
+        sbx_lua_meter(L, lines);
+    }
+
+    /* written where its last line will end, then moved line by line */
+    out = luaL_buffinitsize(L, &buffer, size + lines);
+    sbx_base64_encode(out + lines, data);
+
+    if (width > 0) {
+        break_lines(out, out + lines, size, (size_t) width);
+    }
+
+    luaL_pushresultsize(&buffer, size + lines);
 
     return 1;
 }

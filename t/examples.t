@@ -18,6 +18,9 @@ sub example {
 
 our $Added = example('judge-proxy.conf', "# added: from here\n",
                      '# added: to here');
+# the judge's own locations, without what is added
+our $Stock = example('judge-proxy.conf', 'client_max_body_size 16m;\n',
+                     '# added: from here');
 our $Audit = example('nginx.conf', '(?=log_format audit)', '(?<=;)\n');
 
 our $Judge = <<'CONF';
@@ -40,10 +43,19 @@ our $Judge = <<'CONF';
     }
 CONF
 
+our $Rest = ['GET /', 'GET /problems/7?x=%20&y', "POST /api/runs\na=b",
+             "POST /api/run/1\n{}", 'DELETE /api/submissions/1',
+             'PUT /API/run'];
+our $RestAnswers = [
+    "judge: GET / \n", "judge: GET /problems/7 \n",
+    "judge: POST /api/runs a=b\n", "judge: POST /api/run/1 {}\n",
+    "judge: DELETE /api/submissions/1 \n", "judge: PUT /API/run \n",
+];
+
 # starting the supervisor is part of the first request
 timeout(20);
 
-plan tests => repeat_each() * 19;
+plan tests => repeat_each() * 54;
 
 no_long_string();
 no_root_location();
@@ -54,12 +66,13 @@ __DATA__
 === TEST 1: a judge's proxy: what it can, it runs here
 --- http_config eval: $::Judge
 --- config eval: $::Added
---- request
-POST /api/run
-{"language":"python","code":"print(6*7)"}
+--- request eval
+["POST /api/run\n" . '{"language":"python","code":"print(6*7)"}',
+ "POST /api/run\n" . '{"language":"node","code":"console.log(6*7)"}']
 --- more_headers
 Content-Type: application/json
---- response_body_like: ^\{"status":"success","output":"42\\n"
+--- response_body_like eval
+[('^\{"status":"success","output":"42\\\\n"') x 2]
 --- no_error_log
 [alert]
 
@@ -68,13 +81,14 @@ Content-Type: application/json
 === TEST 2: another language goes on to the judge, method and body as they came
 --- http_config eval: $::Judge
 --- config eval: $::Added
---- request
-POST /api/run
-{"language":"cobol","code":"STOP RUN."}
+--- request eval
+["POST /api/run\n" . '{"language":"c++","code":"int main() { return 0; }"}',
+ "POST /api/run\n" . '{"language": "cobol",  "code":"STOP RUN.","x":1}']
 --- more_headers
 Content-Type: application/json
---- response_body
-judge: POST /api/run {"language":"cobol","code":"STOP RUN."}
+--- response_body eval
+["judge: POST /api/run {\"language\":\"c++\",\"code\":\"int main() { return 0; }\"}\n",
+ "judge: POST /api/run {\"language\": \"cobol\",  \"code\":\"STOP RUN.\",\"x\":1}\n"]
 
 
 
@@ -138,3 +152,22 @@ Content-Type: application/json
  . '"language":"python","sha256":"[0-9a-f]{64}","http":200,'
  . '"status":"signaled","reason":"","wall_s":"\d+\.\d{3}",'
  . '"cpu_s":"\d+\.\d{3}","queue_s":"\d+\.\d{3}","memory":"\d+"\}\n$']
+
+
+
+=== TEST 7: everything else is as it was: the answers with the added lines …
+--- http_config eval: $::Judge
+--- config eval: $::Stock . $::Added
+--- request eval: $::Rest
+--- error_code eval: [(200) x 6]
+--- raw_response_headers_unlike eval: [('[Ss]andbox') x 6]
+--- response_body eval: $::RestAnswers
+
+
+
+=== TEST 8: … and without
+--- http_config eval: $::Judge
+--- config eval: $::Stock
+--- request eval: $::Rest
+--- error_code eval: [(200) x 6]
+--- response_body eval: $::RestAnswers

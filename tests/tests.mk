@@ -198,6 +198,8 @@ calibrate: all
 clients: all
 	@$(served) $(PYTHON) -B tests/clients/run.py \
 	    --url http://127.0.0.1:19480 --work $(tst)/clients
+	@$(PYTHON) -B tests/clients/judges.py --module $(ngx_so) \
+	    --nginx $(NGINX) --work $(tst)/clients
 
 page: all
 	@$(served) $(PYTHON) -B tests/page/run.py \

@@ -1129,6 +1129,14 @@ test_library(void **state)
         "base64.encode('') == '' and base64.decode('') == ''",
         "base64.encode('a\\0b') == 'YQBi' and base64.decode('YQBi') == 'a\\0b'",
         "base64.encode(('x'):rep(5000)) ~= nil",
+        "base64.encode('', 60) == '' and base64.encode('a', 0) == 'YQ=='",
+        "base64.encode('abcdef', 4) == 'YWJj\\nZGVm\\n'",
+        "base64.encode('abcd', 60) == 'YWJjZA==\\n'",
+        "base64.encode('abcd', 1) == 'Y\\nW\\nJ\\nj\\nZ\\nA\\n=\\n=\\n'",
+        "base64.encode(('x'):rep(4500), 60) == (('eHh4'):rep(15) .. '\\n')"
+        ":rep(100)",
+        "not pcall(base64.encode, 'a', -1) and not pcall(base64.encode, 'a',"
+        " 1025)",
         "base64.decode(base64.encode(('xyz'):rep(5000))) == ('xyz'):rep(5000)",
         "select(2, base64.decode('YQ=')) == 'not valid base64'",
         "base64.decode('YQ==\\n') == nil and base64.decode('YQ!=') == nil",

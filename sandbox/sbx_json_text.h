@@ -6,6 +6,7 @@
 #ifndef SBX_JSON_TEXT_H
 #define SBX_JSON_TEXT_H
 
+#include "sbx_limit.h"
 #include "sbx_types.h"
 
 /*
@@ -110,5 +111,13 @@ void sbx_json_base64(sbx_json_out_t *out, const char *key, sbx_str_t data);
 
 /* The text, NUL-terminated, for the caller to free; NULL: no memory. */
 char *sbx_json_end(sbx_json_out_t *out, size_t *len);
+
+/*
+ * "limits" with "memory_terms", of answers and dry runs (sbx_json_answer.c).
+ * base_bytes 0: not known.
+ */
+void sbx_json_limits(sbx_json_out_t *out,
+    const uint64_t limits[SBX_LIMIT_COUNT], uint64_t base_bytes,
+    uint64_t code_bytes, uint32_t factor_permille);
 
 #endif

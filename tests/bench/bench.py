@@ -47,8 +47,32 @@ http {{
         listen 127.0.0.1:{port};
         location / {{ return 200 "ok"; }}
         location /run {{ sandbox any; }}
+        location /policy {{ sandbox any; sandbox_policy {dir}/policy.lua; }}
     }}
 }}
+"""
+
+# All three hooks, with what a façade does in them.
+POLICY = """\
+return {
+    request = function(req)
+        local ask = json.decode(req.body)
+        return { language = ask.language, code = ask.code, keep = ask.id }
+    end,
+    limits = function(job, runtime)
+        return { memory = math.min(job.limits.memory, 64 << 20) }
+    end,
+    response = function(req, verdict)
+        return { body = verdict }
+    end,
+}
+"""
+
+# Says when it goes too far, by the clock that all processes share.
+VIOLATION = """\
+import time
+print(time.monotonic_ns(), flush=True)
+x = bytearray(10 ** 9)
 """
 
 
@@ -60,6 +84,8 @@ class Server:
         os.chmod(self.dir, 0o755)
         self.port = port
         conf = os.path.join(self.dir, "nginx.conf")
+        with open(os.path.join(self.dir, "policy.lua"), "w") as f:
+            f.write(POLICY)
         user = "user www-data;" if os.geteuid() == 0 else ""
         with open(conf, "w") as f:
             f.write(CONF.format(build=build, dir=self.dir, port=port,
@@ -218,7 +244,40 @@ def cold_rate(n, width):
         return n / (time.perf_counter() - start)
 
 
-def http_rate(port, n, width):
+def violation(warm, n):
+    """From just before the violating allocation to the answer's last byte,
+    and a hello in turn, for comparison."""
+    request = Server.request("python", VIOLATION)
+    hello = Server.request("python", HELLO["python"])
+    times, hellos = [], []
+    for i in range(n + 3):
+        time.sleep(0.01)
+        v = json.loads(warm.exchange(request))
+        end = time.monotonic_ns()
+        if v["status"] != "memory_exceeded":
+            raise SystemExit("wrong answer: %r" % v)
+        time.sleep(0.01)
+        start = time.perf_counter()
+        check(warm.exchange(hello))
+        if i >= 3:
+            times.append((end - int(v["output"])) / 1e6)
+            hellos.append((time.perf_counter() - start) * 1000)
+    return {"median_ms": statistics.median(times),
+            "p99_ms": percentile(times, 0.99),
+            "hello_p99_ms": percentile(hellos, 0.99)}
+
+
+def policy_rate(plain, rounds, n):
+    """The rate of a location with all hooks to that of one without."""
+    ratios = []
+    for i in range(rounds):
+        paths = ["run", "policy"] if i % 2 else ["policy", "run"]
+        rates = {p: http_rate(plain.port, n, 8, p) for p in paths}
+        ratios.append(rates["policy"] / rates["run"])
+    return statistics.median(ratios)
+
+
+def http_rate(port, n, width, path="run"):
     body = json.dumps({"language": "python", "code": HELLO["python"]})
     with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
         f.write(body)
@@ -226,7 +285,7 @@ def http_rate(port, n, width):
         out = subprocess.run(
             ["/usr/bin/ab", "-q", "-k", "-n", str(n), "-c", str(width), "-p",
              f.name, "-T", "application/json",
-             "http://127.0.0.1:%d/run" % port],
+             "http://127.0.0.1:%d/%s" % (port, path)],
             env=ENV, capture_output=True, text=True, check=True).stdout
     if "Non-2xx" in out:
         raise SystemExit("ab saw answers that are no success:\n" + out)
@@ -248,7 +307,8 @@ def sustained(plain, rounds, n):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__)
-    p.add_argument("--build", default=os.path.join(TOP, "build"))
+    p.add_argument("--build", type=os.path.abspath,
+                   default=os.path.join(TOP, "build"))
     p.add_argument("--port", type=int, default=18990)
     p.add_argument("-n", type=int, default=200)
     p.add_argument("--json", action="store_true")
@@ -260,13 +320,16 @@ def main():
         rows = latency("python", warm, plain, args.n)
         rows += latency("node", warm, plain, max(20, args.n // 5))
         rate = sustained(plain, 3, 400)
+        violated = violation(warm, args.n)
+        policy = policy_rate(plain, 9, 200)
     finally:
         warm.stop()
         plain.stop()
 
     result = {"date": time.strftime("%Y-%m-%d"), "kernel": platform.release(),
               "cpus": os.cpu_count(), "load": os.getloadavg()[0],
-              "rows": rows, "sustained": rate}
+              "rows": rows, "sustained": rate, "violation": violated,
+              "policy_ratio": policy}
     if args.json:
         json.dump(result, sys.stdout, indent=2)
         print()
@@ -283,6 +346,9 @@ def main():
     print("\nsustained, pool drained, 8 at a time, Python: %.0f/s; cold starts "
           "%.0f/s; ratio %.1f" % (rate["sandbox_per_s"], rate["cold_per_s"],
                                   rate["ratio"]))
+    print("violating allocation to answer: median %(median_ms).2f ms, p99 "
+          "%(p99_ms).2f ms; p99 of a hello %(hello_p99_ms).2f ms" % violated)
+    print("rate with a policy's three hooks to without: %.2f" % policy)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,8 @@ static int add_case(sbx_suite_t *suite, sbx_job_t *job, int dir,
     sbx_err_t *err);
 static int map_file(sbx_suite_t *suite, int dir, const char *path,
     sbx_str_t *data, sbx_err_t *err);
+static int fail_too_many(sbx_err_t *err);
+static int fail_file(sbx_err_t *err, const char *what);
 static const char *member(struct json_object *o, const char *key);
 static int by_number(const void *a, const void *b);
 static int is_input(const char *name);
@@ -46,7 +48,7 @@ int
 sbx_suite_load(sbx_suite_t *suite, sbx_job_t *job, const char *root,
     sbx_str_t name, sbx_err_t *err)
 {
-    int rc, top, dir = -1;
+    int rc, top, dir;
     char path[SBX_PATH_MAX + 1];
     sbx_str_t info = { NULL, 0 };
 
@@ -55,13 +57,16 @@ sbx_suite_load(sbx_suite_t *suite, sbx_job_t *job, const char *root,
 
     top = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-    if (top >= 0) {
-        dir = open_below(top, path, O_RDONLY | O_DIRECTORY);
-        close(top);
+    if (top < 0) {
+        return fail_file(err, "cases: their root");
     }
 
+    dir = open_below(top, path, O_RDONLY | O_DIRECTORY);
+    close(top);
+
     if (dir < 0) {
-        return sbx_fail(err, SBX_STEP_JOB, errno, "cases \"%s\"", path);
+        return sbx_fail(err, SBX_STEP_JOB, errno == ENOTDIR ? ENOENT : errno,
+                        "cases \"%s\"", path);
     }
 
     /* one map each, at most two for a case and one for info */
@@ -187,14 +192,18 @@ member(struct json_object *o, const char *key)
 }
 
 
+/*
+ * The names of all inputs, on the heap; *n says how many, also after -1.  One
+ * left out would be a case that nobody runs and everybody takes for accepted.
+ */
 static int
-load_listed(sbx_suite_t *suite, sbx_job_t *job, int dir, sbx_err_t *err)
+list_inputs(int dir, char *names[SBX_CASES_MAX], size_t *n, sbx_err_t *err)
 {
     int rc = 0, copy = dup(dir);
-    char *names[SBX_CASES_MAX];
-    size_t i, n = 0;
     DIR *list = copy < 0 ? NULL : fdopendir(copy);
     struct dirent *entry;
+
+    *n = 0;
 
     if (list == NULL) {
         rc = sbx_fail(err, SBX_STEP_JOB, errno, "list of cases");
@@ -206,16 +215,41 @@ load_listed(sbx_suite_t *suite, sbx_job_t *job, int dir, sbx_err_t *err)
         return rc;
     }
 
-    while (n < SBX_CASES_MAX && (entry = readdir(list)) != NULL) {
-        if (is_input(entry->d_name)
-            && (names[n] = strdup(entry->d_name)) != NULL)
-        {
-            n++;
+    while (errno = 0, rc == 0 && (entry = readdir(list)) != NULL) {
+        if (!is_input(entry->d_name)) {
+            continue;
+        }
+
+        if (*n == SBX_CASES_MAX) {
+            rc = fail_too_many(err);
+
+        } else if ((names[*n] = strdup(entry->d_name)) == NULL) {
+            rc = fail_file(err, "list of cases");
+
+        } else {
+            (*n)++;
         }
     }
 
+    if (rc == 0 && errno != 0) {
+        rc = fail_file(err, "list of cases");
+    }
+
     closedir(list);
-    qsort(names, n, sizeof(names[0]), by_number);
+    qsort(names, *n, sizeof(names[0]), by_number);
+
+    return rc;
+}
+
+
+static int
+load_listed(sbx_suite_t *suite, sbx_job_t *job, int dir, sbx_err_t *err)
+{
+    int rc;
+    char *names[SBX_CASES_MAX];
+    size_t i, n;
+
+    rc = list_inputs(dir, names, &n, err);
 
     for (i = 0; i < n; i++) {
         sbx_suite_case_t c;
@@ -263,12 +297,13 @@ add_case(sbx_suite_t *suite, sbx_job_t *job, int dir,
     sbx_str_t in, out = { NULL, 0 };
 
     if (job->ncases == SBX_CASES_MAX) {
-        return sbx_fail(err, SBX_STEP_JOB, 0, "more than %d cases",
-                        SBX_CASES_MAX);
+        return fail_too_many(err);
     }
 
     if (map_file(suite, dir, input, &in, err) < 0) {
-        return -1;
+        return err->errnum != ENOENT ? -1
+               : sbx_fail(err, SBX_STEP_JOB, 0, "cases: there is no file "
+                          "\"%s\"", input);
     }
 
     if (output[0] != '\0' && map_file(suite, dir, output, &out, err) < 0
@@ -285,6 +320,23 @@ add_case(sbx_suite_t *suite, sbx_job_t *job, int dir,
     job->cases[job->ncases - 1].expected = out;
 
     return 0;
+}
+
+
+static int
+fail_too_many(sbx_err_t *err)
+{
+    return sbx_fail(err, SBX_STEP_JOB, 0, "more than %d cases", SBX_CASES_MAX);
+}
+
+
+/* Never ENOENT, which says that a client asked for what there is not. */
+static int
+fail_file(sbx_err_t *err, const char *what)
+{
+    return errno == ENOENT
+           ? sbx_fail(err, SBX_STEP_JOB, 0, "%s is not there", what)
+           : sbx_fail(err, SBX_STEP_JOB, errno, "%s", what);
 }
 
 

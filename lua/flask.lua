@@ -41,7 +41,7 @@ return {
     end,
 
     response = function(req, verdict)
-        if verdict.http ~= 200 then
+        if verdict.cases or verdict.http ~= 200 then
             return nil              -- nothing ran: the native answer says why
         elseif verdict.status == "success" then
             return object("status", "success", "output", verdict.output)

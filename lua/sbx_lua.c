@@ -517,8 +517,8 @@ sbx_policy_limits(sbx_policy_t *policy, sbx_job_t *job,
     memcpy(call.result.limits, job->limits, sizeof(job->limits));
     call.result.factor_permille = job->factor_permille;
 
-    if (sbx_lua_call(policy, limits_call, &call, req->body.len, err, size)
-        != 0)
+    if (sbx_lua_call(policy, limits_call, &call,
+                     req->body.len + req->keep.len, err, size) != 0)
     {
         return -1;
     }

@@ -13,9 +13,6 @@
 #include "ngx_http_sandbox.h"
 
 
-/* beside both outputs: a verdict's other fields */
-
-
 static ngx_int_t ngx_http_sandbox_create_request(ngx_http_request_t *r);
 static ngx_int_t ngx_http_sandbox_reinit_request(ngx_http_request_t *r);
 static ngx_int_t ngx_http_sandbox_process_header(ngx_http_request_t *r);

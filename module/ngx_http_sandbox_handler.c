@@ -279,6 +279,7 @@ ngx_http_sandbox_body_handler(ngx_http_request_t *r)
     ctx = ngx_http_get_module_ctx(r, ngx_http_sandbox_module);
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_sandbox_module);
 
+    answer = NGX_HTTP_INTERNAL_SERVER_ERROR;
     rc = ngx_http_sandbox_body(r, &ctx->body);
 
     if (rc == NGX_OK) {

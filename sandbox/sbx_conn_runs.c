@@ -115,6 +115,7 @@ refuse_suite(sbx_conn_t *conn, const sbx_err_t *err)
     conn->nruns = conn->nstarted = conn->nactive = 1;
     conn->busy = 1;
     init_run(&conn->runs[0], conn, 0, NULL);
+    conn->runs[0].arrived_ns = sbx_now_ns();
     sbx_run_refuse(&conn->runs[0],
                    err->errnum == ENOENT ? SBX_INVALID : SBX_INTERNAL_ERROR,
                    SBX_REASON_NONE, "%s%s%s", err->text,

@@ -25,6 +25,7 @@
 #endif
 
 #define RANGES_MAX  1024
+#define MAPPINGS_MAX  1024
 
 /* Of /proc/PID/pagemap: see admin-guide/mm/pagemap.rst. */
 #define PRESENT     (UINT64_C(1) << 63)
@@ -40,15 +41,17 @@ typedef struct {
 } range_t;
 
 typedef struct {
-    size_t count;
+    size_t nmappings, count;
+    range_t mappings[MAPPINGS_MAX];     /* private and writable, before */
     range_t ranges[RANGES_MAX];
 } hot_t;
 
 
 static hot_t *learn(int thorough);
+static void note_mappings(hot_t *hot);
 static void note_pages(hot_t *hot);
-static void note_mapping(hot_t *hot, int pagemap, uintptr_t lo, uintptr_t hi);
-static void note_page(hot_t *hot, uintptr_t at);
+static void note_pages_of(hot_t *hot, int pagemap, uintptr_t lo, uintptr_t hi);
+static void note_page(hot_t *hot, uintptr_t lo, uintptr_t at);
 
 
 /*
@@ -84,6 +87,7 @@ learn(int thorough)
     pid = fork();
 
     if (pid == 0) {
+        note_mappings(hot);
         sbx_python_forked();
 
         if (sbx_python_rehearse(thorough) == 0) {
@@ -133,25 +137,43 @@ sbx_python_hot_touch(void)
 }
 
 
-/* What the fork has of its own by now, in its private writable mappings. */
+/*
+ * The mappings that a child will find, too.  What the fork maps itself later (an
+ * arena, more of the heap) no child has: to touch that would end it.
+ */
 static void
-note_pages(hot_t *hot)
+note_mappings(hot_t *hot)
 {
     char line[512];
-    int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     FILE *maps = fopen("/proc/self/maps", "re");
 
-    while (pagemap != -1 && maps != NULL
-           && fgets(line, sizeof(line), maps) != NULL)
-    {
+    while (maps != NULL && fgets(line, sizeof(line), maps) != NULL) {
         char rights[5];
         unsigned long lo, hi;
 
         if (sscanf(line, "%lx-%lx %4s", &lo, &hi, rights) == 3
-            && strcmp(rights, "rw-p") == 0)
+            && strcmp(rights, "rw-p") == 0 && hot->nmappings < MAPPINGS_MAX)
         {
-            note_mapping(hot, pagemap, lo, hi);
+            hot->mappings[hot->nmappings++] = (range_t) { lo, hi - lo };
         }
+    }
+
+    if (maps != NULL) {
+        fclose(maps);
+    }
+}
+
+
+/* What the fork has of its own by now. */
+static void
+note_pages(hot_t *hot)
+{
+    int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+
+    for (size_t i = 0; pagemap != -1 && i < hot->nmappings; i++) {
+        const range_t *m = &hot->mappings[i];
+
+        note_pages_of(hot, pagemap, m->at, m->at + m->len);
     }
 
     /* the process ends here: nothing to close */
@@ -159,12 +181,12 @@ note_pages(hot_t *hot)
 
 
 static void
-note_mapping(hot_t *hot, int pagemap, uintptr_t lo, uintptr_t hi)
+note_pages_of(hot_t *hot, int pagemap, uintptr_t lo, uintptr_t hi)
 {
     uint64_t entries[512];
 
-    while (lo < hi) {
-        size_t want = (hi - lo) / page_size;
+    for (uintptr_t next = lo; next < hi; ) {
+        size_t want = (hi - next) / page_size;
         ssize_t n;
 
         if (want > sizeof(entries) / sizeof(entries[0])) {
@@ -172,7 +194,7 @@ note_mapping(hot_t *hot, int pagemap, uintptr_t lo, uintptr_t hi)
         }
 
         n = pread(pagemap, entries, want * sizeof(entries[0]),
-                  (off_t) (lo / page_size * sizeof(entries[0])));
+                  (off_t) (next / page_size * sizeof(entries[0])));
 
         if (n <= 0) {
             return;
@@ -180,21 +202,24 @@ note_mapping(hot_t *hot, int pagemap, uintptr_t lo, uintptr_t hi)
 
         for (size_t i = 0; i < (size_t) n / sizeof(entries[0]); i++) {
             if ((entries[i] & PRESENT) && (entries[i] & EXCLUSIVE)) {
-                note_page(hot, lo + i * page_size);
+                note_page(hot, lo, next + i * page_size);
             }
         }
 
-        lo += (size_t) n / sizeof(entries[0]) * page_size;
+        next += (size_t) n / sizeof(entries[0]) * page_size;
     }
 }
 
 
+/* A gap before lo, where the mapping starts, may be a page of no rights. */
 static void
-note_page(hot_t *hot, uintptr_t at)
+note_page(hot_t *hot, uintptr_t lo, uintptr_t at)
 {
     range_t *last = hot->count > 0 ? &hot->ranges[hot->count - 1] : NULL;
 
-    if (last != NULL && at - (last->at + last->len) <= GAP_PAGES * page_size) {
+    if (last != NULL && last->at + last->len >= lo
+        && at - (last->at + last->len) <= GAP_PAGES * page_size)
+    {
         last->len = at + page_size - last->at;
         return;
     }

@@ -168,6 +168,11 @@ sbx_queue_add(sbx_task_t *run)
         return;
     }
 
+    /* a batch that has begun waits as long as it takes */
+    if (run->admitted) {
+        return;
+    }
+
     if (sbx_timer_set(&run->timer, run->arrived_ns
                       + sbx_super.conf->queue_ms * 1000000ull) < 0)
     {

@@ -161,7 +161,7 @@ sbx_run_hand_over(sbx_lane_t *lane)
     sbx_task_t *run = lane->run;
     sbx_verdict_t *v = &run->verdict;
 
-    /* it came while the self-tests ran */
+    /* not when it came: what a program needs, the self-tests find out */
     if (sbx_run_below_floor(run)) {
         sbx_lane_kill(lane, SBX_KILL_CANCEL);
         return -1;

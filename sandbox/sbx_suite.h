@@ -26,6 +26,7 @@ typedef struct {
     int dir;                    /* valid while cases is not NULL */
     sbx_suite_case_t *cases;    /* as many as the job has; NULL: no suite */
     size_t ncases;
+    int listed;                 /* info names the files */
 } sbx_suite_t;
 
 /*

@@ -32,7 +32,7 @@ put('plain/notes.txt', 'no case');
 put('listed/info', '{"test_case_number": 2, "spj": false, "test_cases": {'
     . '"1": {"input_name": "a.in", "output_name": "a.out",'
     . ' "stripped_output_md5": "eccbc87e4b5ce2fe28308fd9f2a7baf3"},'
-    . '"2": {"input_name": "b.in", "output_name": "none.out"}}}');
+    . '"2": {"input_name": "b.in", "output_name": "none.out", "stripped_output_md5": "d41d"}}}');
 put('listed/a.in', '1 2');
 put('listed/a.out', '3');
 put('listed/b.in', '5 5');
@@ -230,6 +230,6 @@ qq(
  "POST /judge?whole\nprint(sum(map(int, input().split())))"]
 --- response_body_like eval
 [qr/^1=1:true:2\n2=1:false:4\n10=1:nil:20\ntotal 3 failed 1$/,
- qr/^1=1:true:3:eccbc87e4b5ce2fe28308fd9f2a7baf3\n2=1:nil:10\ntotal 2 failed 0$/,
+ qr/^1=1:true:3:eccbc87e4b5ce2fe28308fd9f2a7baf3\n2=1:nil:10:d41d\ntotal 2 failed 0$/,
  qr/^refused 400 cases "missing"/,
  qr/^\{"status":"success","accepted":true,"summary":\{"total":1,"accepted":1,"failed":0,"skipped":0\},"cases":\[\{"status":"success","accepted":true,"name":null,"output":"3\\n"/]

@@ -22,7 +22,7 @@ return {
 
     response = function(req, verdict)
         local p = profiles[req.uri]
-        if p and verdict.status == "memory_exceeded" then
+        if p and not verdict.cases and verdict.status == "memory_exceeded" then
             verdict.error = ("Your program wanted more than %d MiB. %s")
                 :format(verdict.limits.memory // MIB, p.hint)
             return { body = verdict }

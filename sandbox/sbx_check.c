@@ -16,6 +16,7 @@
 
 #define MIB             (1ull << 20)
 #define PATIENCE_MS     20000           /* for a program that ends by itself */
+#define ZYGOTE_MS       10000           /* for Python's zygote to be ready */
 #define RETRY_MIN_MS    1000
 #define RETRY_MAX_MS    60000
 
@@ -252,6 +253,23 @@ lacks_zygote(const sbx_runtime_t *rt)
 }
 
 
+static void
+stop_waiting(sbx_check_t *c)
+{
+    sbx_timer_clear(&c->timer);
+    c->waits_zygote = 0;
+    run_phase(c);
+}
+
+
+/* Nobody's program runs before the checks: then they look at the exec path. */
+static void
+zygote_late(sbx_timer_t *timer)
+{
+    stop_waiting(timer->data);
+}
+
+
 int
 sbx_check_start(sbx_runtime_t *rt, int first)
 {
@@ -268,6 +286,9 @@ sbx_check_start(sbx_runtime_t *rt, int first)
 
     if (lacks_zygote(rt)) {
         c->waits_zygote = 1;
+        c->timer.handler = zygote_late;
+        c->timer.data = c;
+        (void) sbx_timer_set(&c->timer, sbx_now_ns() + ZYGOTE_MS * 1000000ull);
 
     } else {
         run_phase(c);
@@ -284,8 +305,7 @@ sbx_check_zygote(sbx_zygote_kind_t kind)
 
     for (i = 0; i < SBX_RUNTIMES_MAX && kind == SBX_ZYGOTE_KIND_PYTHON; i++) {
         if (checks[i] != NULL && checks[i]->waits_zygote) {
-            checks[i]->waits_zygote = 0;
-            run_phase(checks[i]);
+            stop_waiting(checks[i]);
         }
     }
 }

@@ -73,7 +73,9 @@ static const lookup_t lookups[] = {
     { &sbx_python.environ, "os", "environ" },
     { &sbx_python.posix_environ, "posix", "environ" },
     { &sbx_python.tzset, "time", "tzset" },
+    { &sbx_python.filters, "warnings", "filters" },
     { &sbx_python.threading, "threading", "" },
+    { &sbx_python.threading_dict, "threading", "__dict__" },
     { &sbx_python.threading_shutdown, "threading", "_shutdown" },
     { &sbx_python.threading_atexits, "threading", "_threading_atexits" },
     { &sbx_python.threading_active, "threading", "_active" },
@@ -106,7 +108,8 @@ static const char *const names[SBX_PY_NAMES] = {
     [SBX_PY_CLOSED] = "closed",
     [SBX_PY_FLUSH] = "flush",
     [SBX_PY_IS_FINALIZING] = "is_finalizing",
-    [SBX_PY_NATIVE_ID] = "_native_id"
+    [SBX_PY_NATIVE_ID] = "_native_id",
+    [SBX_PY_SHUTDOWN] = "_shutdown"
 };
 
 static const sbx_zygote_ops_t ops = {
@@ -427,8 +430,10 @@ make_ready(void)
 
     sbx_python.modules = PyDict_Copy(PyImport_GetModuleDict());
     sbx_python.logging_own = PyList_AsTuple(sbx_python.logging_handlers);
+    sbx_python.filters_own = PyList_AsTuple(sbx_python.filters);
 
     if (sbx_python.modules == NULL || sbx_python.logging_own == NULL
+        || sbx_python.filters_own == NULL
         || PyDict_DelItemString(sbx_python.modules, "__main__") == -1
         || PyDict_DelItemString(sbx_python.startup, "__main__") == -1)
     {
@@ -436,7 +441,6 @@ make_ready(void)
     }
 
     sbx_python.libraries = sbx_python_libraries();
-    sbx_python.warnings = sbx_python_core_warnings();
 
     for (int i = 0; i < REHEARSALS; i++) {
         if (sbx_python_rehearse(1) == -1) {
@@ -448,7 +452,13 @@ make_ready(void)
 
     result = PyObject_CallMethod(gc, "freeze", NULL);
     Py_XDECREF(result);
+
+    /* the last of all, which nobody lets go of: see sbx_python_core_frozen */
+    sbx_python.last = PyList_New(0);
+    result = PyObject_CallMethod(gc, "freeze", NULL);
+    Py_XDECREF(result);
     Py_DECREF(gc);
+    sbx_python.frozen = sbx_python_core_frozen();
     sbx_python_core_fill();
     sbx_python_hot_learn();
 
@@ -490,7 +500,7 @@ sbx_python_forget(void)
     PyObject **made[] = {
         &sbx_python.is_finalizing, &sbx_python.late_import,
         &sbx_python.startup, &sbx_python.modules, &sbx_python.logging_own,
-        &sbx_python.run_dir, &sbx_python.python3
+        &sbx_python.filters_own, &sbx_python.run_dir, &sbx_python.python3
     };
 
     for (size_t i = 0; i < sizeof(lookups) / sizeof(lookups[0]); i++) {

@@ -36,6 +36,7 @@ typedef enum {
     SBX_PY_FLUSH,
     SBX_PY_IS_FINALIZING,
     SBX_PY_NATIVE_ID,
+    SBX_PY_SHUTDOWN,
     SBX_PY_NAMES
 } sbx_python_name_t;
 
@@ -71,7 +72,10 @@ typedef struct {
     PyObject *startup;          /* name → module, as `python3` starts */
     PyObject *modules;          /* name → module, as every child starts */
     PyObject *importers;        /* keeps sys.path_importer_cache alive */
-    long warnings;              /* version of the warnings' filters */
+    PyObject *filters, *filters_own;    /* of warnings: list; tuple as it was */
+    PyObject *threading_dict;
+    const void *frozen;         /* sbx_python_core_frozen, as it was */
+    PyObject *last;             /* frozen last */
     unsigned long long libraries;   /* shared objects loaded so far */
     int by_the_book;            /* this run ends by Py_FinalizeEx */
 } sbx_python_t;
@@ -151,8 +155,8 @@ int sbx_python_core_is_watched(void);
 /* Whether an object made since gc.freeze acts when it is destroyed. */
 int sbx_python_core_acts(void);
 
-/* Changes with the warnings' filters. */
-long sbx_python_core_warnings(void);
+/* Changes when the program itself calls gc.freeze or gc.unfreeze. */
+const void *sbx_python_core_frozen(void);
 
 /*
  * Leaves no room in pages that the zygote has begun, so that a child's objects

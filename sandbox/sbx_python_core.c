@@ -67,10 +67,12 @@ sbx_python_core_is_watched(void)
 }
 
 
-long
-sbx_python_core_warnings(void)
+const void *
+sbx_python_core_frozen(void)
 {
-    return PyInterpreterState_Get()->warnings.filters_version;
+    PyInterpreterState *interp = PyInterpreterState_Get();
+
+    return _PyGCHead_PREV(&interp->gc.permanent_generation.head);
 }
 
 

@@ -29,6 +29,8 @@ static void stop_threads(int callbacks);
 static int count_callbacks(void);
 static void call_atexit(void);
 static int has_handlers(void);
+static int is_as_it_was(PyObject *list, PyObject *own);
+static int is_shutdown_ours(void);
 static int is_alone(void);
 static void mark_end(void);
 static int flush_streams(void);
@@ -64,10 +66,16 @@ PyMethodDef sbx_python_end_methods[] = {
 void
 sbx_python_finish(int code, int interrupted)
 {
+    if (!is_shutdown_ours()) {
+        finalize(code, interrupted);
+    }
+
     stop_threads(count_callbacks());
     call_atexit();
 
-    if (sbx_python.by_the_book || !is_alone() || sbx_python_core_is_watched()) {
+    if (sbx_python.by_the_book || !is_alone() || sbx_python_core_is_watched()
+        || sbx_python_core_frozen() != sbx_python.frozen)
+    {
         finalize(code, interrupted);
     }
 
@@ -104,6 +112,7 @@ sbx_python_rehearse_end(void)
     }
 
     (void) count_callbacks();
+    (void) is_shutdown_ours();
     (void) has_handlers();
     (void) is_alone();
     (void) flush_streams();
@@ -135,6 +144,16 @@ stop_threads(int callbacks)
     }
 
     Py_XDECREF(none);
+}
+
+
+/* The interpreter looks it up by its name. */
+static int
+is_shutdown_ours(void)
+{
+    return PyDict_GetItem(sbx_python.threading_dict,
+                          sbx_python.names[SBX_PY_SHUTDOWN])
+           == sbx_python.threading_shutdown;
 }
 
 
@@ -183,21 +202,27 @@ call_atexit(void)
 static int
 has_handlers(void)
 {
-    Py_ssize_t n = PyList_Size(sbx_python.logging_handlers);
+    return !is_as_it_was(sbx_python.logging_handlers, sbx_python.logging_own);
+}
 
-    if (n != PyTuple_GET_SIZE(sbx_python.logging_own)) {
-        return 1;
+
+/* The same objects in the same order. */
+static int
+is_as_it_was(PyObject *list, PyObject *own)
+{
+    Py_ssize_t n = PyList_Size(list);
+
+    if (n != PyTuple_GET_SIZE(own)) {
+        return 0;
     }
 
     for (Py_ssize_t i = 0; i < n; i++) {
-        if (PyList_GET_ITEM(sbx_python.logging_handlers, i)
-            != PyTuple_GET_ITEM(sbx_python.logging_own, i))
-        {
-            return 1;
+        if (PyList_GET_ITEM(list, i) != PyTuple_GET_ITEM(own, i)) {
+            return 0;
         }
     }
 
-    return 0;
+    return 1;
 }
 
 
@@ -427,7 +452,7 @@ collect(void)
 static int
 acts_at_end(void)
 {
-    return sbx_python_core_warnings() != sbx_python.warnings
+    return !is_as_it_was(sbx_python.filters, sbx_python.filters_own)
            || sbx_python_sys(SBX_PY_STDOUT) != sbx_python.standard[0]
            || sbx_python_sys(SBX_PY_STDERR) != sbx_python.standard[1]
            || sbx_python_core_acts();
@@ -476,10 +501,14 @@ refuse_import(PyObject *self, PyObject *args)
 static void
 finalize(int code, int interrupted)
 {
-    PyObject *none = PyObject_CallNoArgs(sbx_python.gc_unfreeze);
+    /* what the program froze itself stays so */
+    if (sbx_python_core_frozen() == sbx_python.frozen) {
+        PyObject *none = PyObject_CallNoArgs(sbx_python.gc_unfreeze);
 
-    Py_XDECREF(none);
-    PyErr_Clear();
+        Py_XDECREF(none);
+        PyErr_Clear();
+    }
+
     set_import(sbx_python.import_);
     sbx_python_forget();
 

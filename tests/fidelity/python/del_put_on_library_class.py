@@ -1,0 +1,4 @@
+import json
+
+
+json.JSONDecoder.__del__ = lambda self: print("decoder goes")

@@ -1,0 +1,3 @@
+import logging
+
+logging.lastResort.flush = lambda: print("flushed")

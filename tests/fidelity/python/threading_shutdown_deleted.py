@@ -1,0 +1,3 @@
+import threading
+
+del threading._shutdown

@@ -16,12 +16,14 @@
 
 #define MIB             (1ull << 20)
 #define PATIENCE_MS     20000           /* for a program that ends by itself */
+#define AGAIN_MS        50              /* when there was no room */
 #define ZYGOTE_MS       10000           /* for Python's zygote to be ready */
 #define RETRY_MIN_MS    1000
 #define RETRY_MAX_MS    60000
 
 static void run_phase(sbx_check_t *c);
 static void finish(sbx_check_t *c);
+static void retry_later(sbx_runtime_t *rt);
 
 
 /* The steps are SBX_CHECK_STEPS and one; what is beyond the limit is 64 MiB. */
@@ -67,6 +69,13 @@ static sbx_check_t *checks[SBX_RUNTIMES_MAX];   /* under way, by runtime */
 
 
 static void
+phase_again(sbx_timer_t *timer)
+{
+    run_phase(timer->data);
+}
+
+
+static void
 run_ended(sbx_task_t *run)
 {
     sbx_check_t *c = (sbx_check_t *) run;
@@ -77,7 +86,9 @@ run_ended(sbx_task_t *run)
     if (c->lane == NULL && run->verdict.status == SBX_BUSY) {
         sbx_run_clear(run);
         sbx_job_clear(&c->job);
-        run_phase(c);
+        c->timer.handler = phase_again;
+        c->timer.data = c;
+        (void) sbx_timer_set(&c->timer, sbx_now_ns() + AGAIN_MS * 1000000ull);
         return;
     }
 
@@ -177,7 +188,9 @@ sbx_check_next(sbx_check_t *c)
 static void
 check_again(sbx_timer_t *timer)
 {
-    (void) sbx_check_start(timer->data, 0);
+    if (sbx_check_start(timer->data, 0) < 0) {
+        retry_later(timer->data);
+    }
 }
 
 

@@ -18,6 +18,7 @@ static void ngx_http_sandbox_cleanup(void *data);
 static void ngx_http_sandbox_keep_limits(ngx_http_sandbox_ctx_t *ctx);
 static ngx_int_t ngx_http_sandbox_precheck(ngx_http_request_t *r,
     ngx_http_sandbox_ctx_t *ctx);
+static ngx_int_t ngx_http_sandbox_is_archive(ngx_str_t *type);
 static ngx_int_t ngx_http_sandbox_is_json(ngx_str_t *type, ngx_int_t *charset);
 static void ngx_http_sandbox_body_handler(ngx_http_request_t *r);
 static ngx_int_t ngx_http_sandbox_body(ngx_http_request_t *r, ngx_str_t *body);
@@ -154,6 +155,37 @@ ngx_http_sandbox_get_ctx(ngx_http_request_t *r)
 }
 
 
+/* An interpreter might take one for a program, which nobody meant. */
+
+static ngx_int_t
+ngx_http_sandbox_is_archive(ngx_str_t *type)
+{
+    size_t       len;
+    ngx_uint_t   i;
+
+    static const char *const  types[] = {
+        "application/zip", "application/x-zip-compressed", "application/x-tar",
+        "application/gzip", "application/x-gzip", "application/x-gtar",
+        "application/x-bzip2", "application/x-xz", "application/zstd",
+        "multipart/form-data"
+    };
+
+    for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        len = ngx_strlen(types[i]);
+
+        if (type->len >= len
+            && ngx_strncasecmp(type->data, (u_char *) types[i], len) == 0
+            && (type->len == len || type->data[len] == ';'
+                || type->data[len] == ' '))
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
 /* What can be said without the body is said without reading it. */
 
 static ngx_int_t
@@ -181,6 +213,14 @@ ngx_http_sandbox_precheck(ngx_http_request_t *r, ngx_http_sandbox_ctx_t *ctx)
 
     type = r->headers_in.content_type ? &r->headers_in.content_type->value
                                       : NULL;
+
+    if (type && ngx_http_sandbox_is_archive(type)) {
+        ngx_http_sandbox_verdict(ctx, SBX_INVALID,
+                                 NGX_HTTP_UNSUPPORTED_MEDIA_TYPE,
+                                 "archives are not unpacked: send the files "
+                                 "one by one, as \"files\" of a JSON body");
+        return NGX_DECLINED;
+    }
 
     if (type && ngx_http_sandbox_is_json(type, &charset)) {
 

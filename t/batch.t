@@ -104,12 +104,15 @@ add_block_preprocessor(sub {
         location /none {
             sandbox any;
         }
+        location /python {
+            sandbox python;
+        }
 EOC
     $block->set_value(more_headers => "Content-Type: application/json\n")
         unless defined $block->more_headers;
 });
 
-plan tests => repeat_each() * 78;
+plan tests => repeat_each() * 82;
 
 no_long_string();
 run_tests();
@@ -233,3 +236,14 @@ qq(
  qr/^1=1:true:3:eccbc87e4b5ce2fe28308fd9f2a7baf3\n2=1:nil:10:d41d\ntotal 2 failed 0$/,
  qr/^refused 400 cases "missing"/,
  qr/^\{"status":"success","accepted":true,"summary":\{"total":1,"accepted":1,"failed":0,"skipped":0\},"cases":\[\{"status":"success","accepted":true,"name":null,"output":"3\\n"/]
+
+
+=== TEST 10: an archive is not unpacked, and not run
+--- request eval
+["POST /none\nPK", "POST /python\nPK"]
+--- more_headers
+Content-Type: application/zip
+--- response_body_like eval
+[(qr/^\{"status":"invalid",.*"error":"archives are not unpacked: send the files one by one/) x 2]
+--- error_code eval
+[415, 415]

@@ -1,5 +1,5 @@
 # expect: memory_exceeded|success
-# limits: {"memory": "32m", "disk": "256m"}
+# limits: {"memory": "32m", "disk": "64m"}
 # output: ?bounded
 # a disk larger than the memory: the cgroup counts it, the disk limit bounds it
 
@@ -10,4 +10,4 @@ try:
             n += f.write(bytes(1 << 20))
 except OSError:
     pass
-print('breach' if n > 256 << 20 else 'bounded')
+print('breach' if n > 64 << 20 else 'bounded')

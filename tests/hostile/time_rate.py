@@ -1,5 +1,5 @@
 # expect: timeout cpu_per_second
-# limits: {"timeout": "20s", "cpu_per_second": 100}
+# limits: {"timeout": "10s", "cpu_per_second": 100}
 # a loop that rests a little: the deadline is far, its share of a second is not
 
 import time

@@ -10,9 +10,9 @@ T          ?=
 tst        := $(bld)/tests
 
 CI_SUITES   = unit hook zygote isolation checks t lifecycle http hostile \
-              fidelity calibrate verdicts accuracy page clients docs fuzz \
+              fidelity calibrate verdicts-quick accuracy page clients docs fuzz \
               qemu
-LONG_SUITES = lifecycle-user asan fuzz-long verdicts-long
+LONG_SUITES = lifecycle-user asan fuzz-long verdicts verdicts-long
 
 .PHONY: test test-long faulty-build $(CI_SUITES) $(LONG_SUITES) bench test-programs
 test: deps-test
@@ -180,6 +180,10 @@ verdicts    = $(PYTHON) -B tests/verdicts/run.py --build $(bld) \
 
 verdicts: faulty-build
 	@$(verdicts) --faulty $(faulty) $(T)
+
+# With layers off, only those for which it can make a difference.
+verdicts-quick: faulty-build
+	@$(verdicts) --faulty $(faulty) --quick $(T)
 
 # N shuffled samples of them; SEED= repeats an order.
 N          ?= 5000

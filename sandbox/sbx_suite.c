@@ -377,7 +377,7 @@ read_file(int dir, const char *path, char **data, size_t *len, sbx_err_t *err)
 }
 
 
-/* As much as there is, and no more than there was. */
+/* All of it: one that was cut short meanwhile is no case to judge by. */
 static int
 read_all(int fd, size_t size, char **data, size_t *len)
 {
@@ -398,7 +398,11 @@ read_all(int fd, size_t size, char **data, size_t *len)
         }
     }
 
-    if (n < 0) {
+    if (n == 0) {
+        errno = ESTALE;
+    }
+
+    if (*len < size) {
         free(*data);
         *data = NULL;
         return -1;

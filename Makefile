@@ -15,13 +15,15 @@ PREFIX    ?= /usr
 bld := $(abspath $(BUILD))
 
 # what only one program links
-core_only   := $(wildcard sandbox/sbx_preload*.c sandbox/sbx_python*.c) \
+core_only   := $(wildcard sandbox/sbx_preload*.c sandbox/sbx_python*.c \
+                          sandbox/sbx_node*.c) \
                sandbox/sbx_main.c
 core_srcs   := $(filter-out $(core_only),$(wildcard sandbox/*.c))
 core_objs   := $(core_srcs:sandbox/%.c=$(bld)/obj/%.o)
 
 .PHONY: all
-all: $(bld)/deer-flow $(bld)/libsbx_preload.so $(bld)/deer-flow-python module
+all: $(bld)/deer-flow $(bld)/libsbx_preload.so $(bld)/deer-flow-python \
+     $(bld)/libsbx_node.so module
 
 # SANITIZE=address,undefined builds module and deer-flow with sanitizers.  The
 # preload hook replaces malloc, as sanitizers do, so neither it nor the zygotes
@@ -93,6 +95,23 @@ $(bld)/deer-flow-python: $(python_objs) $(bld)/libsbx_plain.a
 	    -Wl,--export-dynamic -o $@ $^ -Wl,--whole-archive \
 	    $(call python_var,LIBPL)/$(call python_var,LIBRARY) \
 	    -Wl,--no-whole-archive -lexpat -lz -ldl -lm -lseccomp -ljson-c
+
+# Preloaded into node, whose calls it finds when it is loaded; and what that node
+# then reads, beside it.
+node_objs    := $(patsubst sandbox/%.c,$(plain)/%.o,\
+                  $(wildcard sandbox/sbx_node*.c))
+node_js      := $(patsubst sandbox/%,%,$(wildcard sandbox/node/*.js \
+                  sandbox/node/warm/*))
+
+$(bld)/libsbx_node.so: $(node_objs) $(bld)/libsbx_plain.a \
+                       sandbox/sbx_node.map $(node_js:%=$(bld)/%)
+	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,relro,-z,now \
+	    -Wl,--version-script=sandbox/sbx_node.map -o $@ $(node_objs) \
+	    $(bld)/libsbx_plain.a -Wl,--as-needed -lseccomp -ljson-c
+
+$(bld)/node/%: sandbox/node/%
+	@mkdir -p $(@D)
+	cp $< $@
 
 # --- nginx module: against the distribution's nginx-dev, or NGINX_SRC=DIR (a
 # source tree of nginx); nginx's configure and make work in $(BUILD)/nginx

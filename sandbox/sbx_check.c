@@ -255,14 +255,14 @@ finish(sbx_check_t *c)
 }
 
 
-/* Python is checked the way that it will run: a child of its zygote. */
+/* A language is checked the way that it will run: a child of its zygote. */
 static int
 lacks_zygote(const sbx_runtime_t *rt)
 {
-    return sbx_super.conf->zygotes
-           && sbx_super.conf->python_zygote[0] != '\0'
-           && strcmp(rt->conf->name, "python") == 0
-           && !sbx_super.zygotes[SBX_ZYGOTE_KIND_PYTHON].ready;
+    sbx_zygote_kind_t kind = sbx_zygote_of(rt->conf);
+
+    return kind != SBX_ZYGOTE_KIND_EXEC && !sbx_super.zygotes[kind].proven
+           && !sbx_super.zygotes[kind].refused;
 }
 
 
@@ -316,8 +316,10 @@ sbx_check_zygote(sbx_zygote_kind_t kind)
 {
     unsigned i;
 
-    for (i = 0; i < SBX_RUNTIMES_MAX && kind == SBX_ZYGOTE_KIND_PYTHON; i++) {
-        if (checks[i] != NULL && checks[i]->waits_zygote) {
+    for (i = 0; i < sbx_super.nruntimes; i++) {
+        if (checks[i] != NULL && checks[i]->waits_zygote
+            && sbx_zygote_of(sbx_super.runtimes[i].conf) == kind)
+        {
             stop_waiting(checks[i]);
         }
     }

@@ -85,22 +85,6 @@ static const rlimit_t rlimits[] = {
 };
 
 
-/*
- * One thread for numeric libraries: they would start one for each of the
- * host's processors, more than a run may have.
- */
-const char *const sbx_child_env[] = {
-    "PATH=/usr/local/bin:/usr/bin:/bin",
-    "HOME=/tmp",
-    "LANG=C.UTF-8",
-    "OMP_NUM_THREADS=1",
-    "OPENBLAS_NUM_THREADS=1",
-    "MKL_NUM_THREADS=1",
-    "NUMEXPR_NUM_THREADS=1",
-    NULL
-};
-
-
 int
 sbx_child_enter(sbx_child_t *child, sbx_err_t *err)
 {

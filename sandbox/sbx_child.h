@@ -49,4 +49,15 @@ void sbx_child_signals(void);
  */
 extern const char *const sbx_child_env[];
 
+/*
+ * The environment of a job's program: the list above, less what the job sets
+ * itself, then the job's; on the heap, ends with NULL, with room for so many
+ * more.  A name appears once.  No memory: the child fails.  Runs in: child.
+ */
+char **sbx_child_make_env(const sbx_job_t *job, size_t more);
+
+/* A string with its end, and memory, on the heap; else the child fails. */
+char *sbx_child_copy(sbx_str_t s);
+void *sbx_child_alloc(size_t size);
+
 #endif

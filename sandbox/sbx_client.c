@@ -115,7 +115,7 @@ sbx_client_connect(sbx_client_t *client, const char *address, sbx_err_t *err)
 
 
 static int
-is_ready(const sbx_stats_t *stats, int zygote)
+is_ready(const sbx_stats_t *stats, int zygotes)
 {
     int i;
 
@@ -123,11 +123,10 @@ is_ready(const sbx_stats_t *stats, int zygote)
         return 0;
     }
 
-    for (i = 0; zygote && i < SBX_STATS_RUNTIMES; i++) {
+    for (i = 0; zygotes && i < SBX_STATS_RUNTIMES; i++) {
 
-        if (strcmp(stats->runtimes[i].name, "python") == 0) {
-            return __atomic_load_n(&stats->runtimes[i].zygote,
-                                   __ATOMIC_ACQUIRE) != 0;
+        if (__atomic_load_n(&stats->runtimes[i].warming, __ATOMIC_ACQUIRE)) {
+            return 0;
         }
     }
 
@@ -136,14 +135,14 @@ is_ready(const sbx_stats_t *stats, int zygote)
 
 
 int
-sbx_client_wait_ready(sbx_client_t *client, int zygote, unsigned ms,
+sbx_client_wait_ready(sbx_client_t *client, int zygotes, unsigned ms,
     sbx_err_t *err)
 {
     unsigned waited;
 
     for (waited = 0; waited < ms; waited += 5) {
 
-        if (is_ready(client->stats, zygote)) {
+        if (is_ready(client->stats, zygotes)) {
             return 0;
         }
 

@@ -30,10 +30,10 @@ int sbx_client_connect(sbx_client_t *client, const char *address,
     sbx_err_t *err);
 
 /*
- * Waits until its self-tests have ended, and its Python zygote (where it has
- * one) is warm if zygote is set; at most ms.  0, or -1.
+ * Waits until its self-tests have ended, and if zygotes is set no zygote has yet
+ * to show that it works; at most ms.  0, or -1.
  */
-int sbx_client_wait_ready(sbx_client_t *client, int zygote, unsigned ms,
+int sbx_client_wait_ready(sbx_client_t *client, int zygotes, unsigned ms,
     sbx_err_t *err);
 
 /*

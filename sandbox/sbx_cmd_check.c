@@ -290,8 +290,7 @@ sbx_cmd_check(int argc, char **argv)
     conf.log_level = SBX_LOG_WARN;
 
     if (sbx_client_start(&client, &conf, &err) < 0
-        || sbx_client_wait_ready(&client, conf.python_zygote[0] != '\0',
-                                 READY_MS, &err) < 0
+        || sbx_client_wait_ready(&client, 1, READY_MS, &err) < 0
         || run_program(&client, &v, &payload, &err) < 0)
     {
         goto failed;

@@ -68,6 +68,8 @@ find_self(sbx_conf_t *conf, sbx_err_t *err)
                    sizeof(conf->preload));
     find_companion(conf, "deer-flow-python", conf->python_zygote,
                    sizeof(conf->python_zygote));
+    find_companion(conf, "libsbx_node.so", conf->node_zygote,
+                   sizeof(conf->node_zygote));
 
     if (conf->preload[0] == '\0') {
         return sbx_fail(err, SBX_STEP_CONFIG, ENOENT, "libsbx_preload.so is "

@@ -28,12 +28,8 @@ static void run_command(const sbx_job_t *job, const sbx_str_t *cmd,
     size_t ncmd);
 static char **make_argv(const sbx_job_t *job, const sbx_str_t *cmd,
     size_t ncmd);
-static char **make_env(const sbx_job_t *job);
-static int is_set_later(const sbx_job_t *job, size_t from, const char *name,
-    size_t len);
+static void add_hook(char **env);
 static int execute(char **argv, char **env);
-static char *copy_str(sbx_str_t s);
-static void *allocate(size_t size);
 
 
 static const sbx_zygote_ops_t ops = { .run = run_command };
@@ -74,7 +70,8 @@ run_command(const sbx_job_t *job, const sbx_str_t *cmd, size_t ncmd)
     }
 
     argv = make_argv(job, cmd, ncmd);
-    env = make_env(job);
+    env = sbx_child_make_env(job, 2);
+    add_hook(env);
 
     (void) execute(argv, env);
 
@@ -90,16 +87,16 @@ make_argv(const sbx_job_t *job, const sbx_str_t *cmd, size_t ncmd)
     size_t i, n = 0;
     char **argv;
 
-    argv = allocate((ncmd + 1 + job->nargs + 1) * sizeof(char *));
+    argv = sbx_child_alloc((ncmd + 1 + job->nargs + 1) * sizeof(char *));
 
     for (i = 0; i < ncmd; i++) {
-        argv[n++] = copy_str(cmd[i]);
+        argv[n++] = sbx_child_copy(cmd[i]);
     }
 
-    argv[n++] = copy_str(job->name);
+    argv[n++] = sbx_child_copy(job->name);
 
     for (i = 0; i < job->nargs; i++) {
-        argv[n++] = copy_str(job->args[i]);
+        argv[n++] = sbx_child_copy(job->args[i]);
     }
 
     argv[n] = NULL;
@@ -108,78 +105,28 @@ make_argv(const sbx_job_t *job, const sbx_str_t *cmd, size_t ncmd)
 }
 
 
-/*
- * From scratch: the base list, less what the job sets itself, then the job's,
- * then the hook's two, which the hook removes before the program sees them.
- * sbx_env_check keeps loader and hook names out of jobs.
- */
-static char **
-make_env(const sbx_job_t *job)
+/* The hook's two, which the hook removes before the program sees them. */
+static void
+add_hook(char **env)
 {
-    size_t i, n = 0, base = 0;
-    char **env;
-    const char *end;
+    size_t n = 0;
     static char page[sizeof(SBX_PAGE_ENV) + 12];
 
-    while (sbx_child_env[base] != NULL) {
-        base++;
-    }
-
-    env = allocate((base + job->nenv + 3) * sizeof(char *));
-
-    for (i = 0; i < base; i++) {
-        end = strchr(sbx_child_env[i], '=');
-
-        if (!is_set_later(job, 0, sbx_child_env[i],
-                          (size_t) (end - sbx_child_env[i])))
-        {
-            env[n++] = (char *) sbx_child_env[i];
-        }
-    }
-
-    for (i = 0; i < job->nenv; i++) {
-        end = memchr(job->env[i].data, '=', job->env[i].len);
-
-        if (end != NULL
-            && !is_set_later(job, i + 1, job->env[i].data,
-                                 (size_t) (end - job->env[i].data)))
-        {
-            env[n++] = copy_str(job->env[i]);
-        }
-    }
-
     /* the loader would complain on the program's stderr about a missing one */
-    if (access(SBX_ROOT_PRELOAD, R_OK) == 0 && !sbx_fault("check_preload")) {
-        (void) snprintf(page, sizeof(page), "%s=%d", SBX_PAGE_ENV,
-                        SBX_CHILD_PAGE_FD);
-        env[n++] = PRELOAD_ENV;
-        env[n++] = page;
-
-    } else {
+    if (access(SBX_ROOT_PRELOAD, R_OK) < 0 || sbx_fault("check_preload")) {
         close(SBX_CHILD_PAGE_FD);
+        return;
     }
 
+    while (env[n] != NULL) {
+        n++;
+    }
+
+    (void) snprintf(page, sizeof(page), "%s=%d", SBX_PAGE_ENV,
+                    SBX_CHILD_PAGE_FD);
+    env[n++] = PRELOAD_ENV;
+    env[n++] = page;
     env[n] = NULL;
-
-    return env;
-}
-
-
-/* The last setting of a name wins, and a name appears once. */
-static int
-is_set_later(const sbx_job_t *job, size_t from, const char *name, size_t len)
-{
-    size_t i;
-
-    for (i = from; i < job->nenv; i++) {
-        if (job->env[i].len > len && job->env[i].data[len] == '='
-            && memcmp(job->env[i].data, name, len) == 0)
-        {
-            return 1;
-        }
-    }
-
-    return 0;
 }
 
 
@@ -213,35 +160,4 @@ execute(char **argv, char **env)
     errno = error;
 
     return -1;
-}
-
-
-static char *
-copy_str(sbx_str_t s)
-{
-    char *p = allocate(s.len + 1);
-
-    if (s.len > 0) {
-        memcpy(p, s.data, s.len);
-    }
-
-    p[s.len] = '\0';
-
-    return p;
-}
-
-
-static void *
-allocate(size_t size)
-{
-    void *p = malloc(size);
-    sbx_err_t err;
-
-    if (p == NULL) {
-        memset(&err, 0, sizeof(err));
-        (void) sbx_fail(&err, SBX_STEP_EXEC, ENOMEM, "arguments");
-        sbx_child_fail(&err);
-    }
-
-    return p;
 }

@@ -222,6 +222,7 @@ sbx_lane_hear(sbx_lane_t *lane)
 
     lane->ready = 1;
     lane->vm_size = msg.vm_size;
+    lane->vm_data = msg.vm_data;
 
     if (lane->run == NULL) {
         sbx_timer_clear(&lane->timer);

@@ -2,7 +2,8 @@
  * sbx_probe.c: self-tests at start: one tiny program per built-in runtime, by
  * the exec path, in the same sandbox as everyone's.  They show that runs work on
  * this host and measure what an empty program needs (the base of the memory
- * formula and of the hook's count).
+ * formula and of the hook's count).  And one in a child of a zygote whose
+ * interpreter was not built to be forked.
  *
  * Runs in the supervisor; nobody's program runs before they have ended.
  */
@@ -30,16 +31,37 @@ typedef struct {
 } probe_t;
 
 static void probe_again(sbx_timer_t *timer);
+static void probe_free(probe_t *probe);
 
 
 static const struct {
     const char *language;
     const char *program;    /* prints its own /proc/self/status */
+    const char *zygote;     /* fails unless what a fork may break works */
 } programs[] = {
-    { "python", "print(open('/proc/self/status').read())" },
+    { "python", "print(open('/proc/self/status').read())", NULL },
     { "node", "console.log(require('fs').readFileSync("
-              "'/proc/self/status','utf8'))" },
-    { NULL, "" }            /* an operator's own: an empty file */
+              "'/proc/self/status','utf8'))",
+      "const fs = require('fs'), zlib = require('zlib');\n"
+      "const { Worker } = require('worker_threads');\n"
+      "const wait = (ms) => new Promise((done) => setTimeout(done, ms));\n"
+      "(async () => {\n"
+      "  let junk = [];\n"
+      "  for (let i = 0; i < 200000; i++) junk.push({ i });\n"
+      "  await wait(2);\n"
+      "  const text = await fs.promises.readFile(__filename);\n"
+      "  const packed = await new Promise((done, failed) =>\n"
+      "    zlib.gzip(text, (e, p) => e ? failed(e) : done(p)));\n"
+      "  const worker = new Worker('require(\"worker_threads\")' +\n"
+      "    '.parentPort.postMessage(6 * 7)', { eval: true });\n"
+      "  const answer = await new Promise((done) =>\n"
+      "    worker.once('message', done));\n"
+      "  const random = require('crypto').randomBytes(8);\n"
+      "  if (zlib.gunzipSync(packed).equals(text) && answer === 42\n"
+      "      && random.length === 8 && junk.length === 200000)\n"
+      "    console.log('ok');\n"
+      "})();\n" },
+    { NULL, "", NULL }      /* an operator's own: an empty file */
 };
 
 
@@ -181,9 +203,7 @@ probe_done(sbx_task_t *run)
     }
 
     first = probe->first;
-    sbx_run_clear(run);
-    sbx_job_clear(&probe->job);
-    free(probe);
+    probe_free(probe);
 
     if (rt->measured && !rt->conf->own && sbx_super.conf->checks) {
         if (sbx_check_start(rt, first) == 0) {
@@ -211,16 +231,11 @@ sbx_probe_ended(void)
 }
 
 
-static int
-probe_add(sbx_runtime_t *rt, int first)
+/* The row of a runtime; an operator's own may be any program. */
+static size_t
+row_of(const sbx_runtime_t *rt)
 {
     size_t i;
-    sbx_str_t code;
-    probe_t *probe = calloc(1, sizeof(*probe));
-
-    if (probe == NULL) {
-        return -1;
-    }
 
     for (i = 0; programs[i].language != NULL; i++) {
         if (!rt->conf->own
@@ -230,15 +245,26 @@ probe_add(sbx_runtime_t *rt, int first)
         }
     }
 
-    code.data = programs[i].program;
-    code.len = strlen(code.data);
+    return i;
+}
+
+
+static probe_t *
+probe_new(sbx_runtime_t *rt, const char *program,
+    void (*done)(sbx_task_t *run))
+{
+    sbx_str_t code = { program, strlen(program) };
+    probe_t *probe = calloc(1, sizeof(*probe));
+
+    if (probe == NULL) {
+        return NULL;
+    }
 
     sbx_job_init(&probe->job);
     probe->job.language = (sbx_str_t) { rt->conf->name,
                                         strlen(rt->conf->name) };
     probe->job.name = sbx_language_main(probe->job.language);
     probe->job.code = code;
-    probe->job.flags = SBX_JOB_NO_ZYGOTE;
     probe->job.allow_missing = SBX_LAYERS_ALL;
     probe->job.limits[SBX_LIMIT_TIMEOUT] = PROBE_MS;
     probe->job.limits[SBX_LIMIT_CPU_TIME] = PROBE_MS;
@@ -246,16 +272,95 @@ probe_add(sbx_runtime_t *rt, int first)
 
     if (sbx_job_add_case(&probe->job, 0, SBX_STR("")) < 0) {
         free(probe);
-        return -1;
+        return NULL;
     }
 
     sbx_verdict_init(&probe->run.verdict);
     probe->run.job = &probe->job;
     probe->run.runtime = rt;
-    probe->run.done = probe_done;
+    probe->run.done = done;
+
+    return probe;
+}
+
+
+static void
+probe_free(probe_t *probe)
+{
+    sbx_run_clear(&probe->run);
+    sbx_job_clear(&probe->job);
+    free(probe);
+}
+
+
+static int
+probe_add(sbx_runtime_t *rt, int first)
+{
+    probe_t *probe;
+
+    probe = probe_new(rt, programs[row_of(rt)].program, probe_done);
+
+    if (probe == NULL) {
+        return -1;
+    }
+
+    probe->job.flags = SBX_JOB_NO_ZYGOTE;
     probe->run.no_zygote = 1;
     probe->run.measures = 1;
     probe->first = first;
+    sbx_queue_add(&probe->run);
+
+    return 0;
+}
+
+
+/*
+ * no_zygote: the child died before the program began, and the queue took the
+ * run to the exec path, which says nothing of the zygote.
+ */
+static void
+zygote_done(sbx_task_t *run)
+{
+    char why[256];
+    sbx_zygote_kind_t kind = sbx_zygote_of(run->runtime->conf);
+    const sbx_verdict_t *v = &run->verdict;
+
+    if (v->status == SBX_SUCCESS && !run->no_zygote && v->output.len == 3
+        && memcmp(v->output.data, "ok\n", 3) == 0)
+    {
+        sbx_zygote_prove(kind);
+
+    } else {
+        snprintf(why, sizeof(why), "%s%s: %.80s %.*s",
+                 run->no_zygote ? "no child, then " : "",
+                 sbx_status_name(v->status), v->error,
+                 (int) (v->errout.len < 100 ? v->errout.len : 100),
+                 v->errout.len ? v->errout.data : "");
+        sbx_zygote_refuse(kind, why);
+    }
+
+    probe_free((probe_t *) run);
+    sbx_queue_dispatch();
+}
+
+
+int
+sbx_probe_zygote(sbx_runtime_t *rt)
+{
+    probe_t *probe;
+    const char *program = programs[row_of(rt)].zygote;
+
+    if (program == NULL) {
+        return -1;
+    }
+
+    probe = probe_new(rt, program, zygote_done);
+
+    if (probe == NULL) {
+        return -1;
+    }
+
+    probe->run.tries_zygote = 1;
     sbx_queue_add(&probe->run);
 
     return 0;

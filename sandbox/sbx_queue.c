@@ -188,7 +188,8 @@ needs_cold_start(const sbx_job_t *job)
 {
     size_t i;
     const char *const *p;
-    static const char *const at_start[] = { "PYTHON", "LANG=", "LC_", NULL };
+    static const char *const at_start[] = { "PYTHON", "NODE_", "OPENSSL_",
+                                            "LANG=", "LC_", NULL };
 
     if (job->flags & SBX_JOB_NO_ZYGOTE) {
         return 1;
@@ -211,18 +212,16 @@ needs_cold_start(const sbx_job_t *job)
 static sbx_zygote_kind_t
 choose_kind(const sbx_task_t *run)
 {
-    sbx_zyg_t *python = &sbx_super.zygotes[SBX_ZYGOTE_KIND_PYTHON];
+    sbx_zygote_kind_t kind = sbx_zygote_of(run->runtime->conf);
+    const sbx_zyg_t *z = &sbx_super.zygotes[kind];
 
-    if (strcmp(run->runtime->conf->name, "python") == 0
-        && !run->runtime->conf->own
-        && !run->no_zygote
-        && python->ready
-        && !needs_cold_start(run->job))
+    if (run->no_zygote || !z->ready || !(z->proven || run->tries_zygote)
+        || needs_cold_start(run->job))
     {
-        return SBX_ZYGOTE_KIND_PYTHON;
+        return SBX_ZYGOTE_KIND_EXEC;
     }
 
-    return SBX_ZYGOTE_KIND_EXEC;
+    return kind;
 }
 
 
@@ -435,7 +434,7 @@ refill(void)
 
     for (k = 0; k < SBX_ZYGOTE_KINDS; k++) {
 
-        if (!sbx_super.zygotes[k].ready) {
+        if (!sbx_super.zygotes[k].ready || !sbx_super.zygotes[k].proven) {
             continue;
         }
 
@@ -475,8 +474,9 @@ publish(void)
     }
 
     for (i = 0; i < sbx_super.nruntimes && i < SBX_STATS_RUNTIMES; i++) {
-        kind = st->runtimes[i].zygote ? SBX_ZYGOTE_KIND_PYTHON
-                                      : SBX_ZYGOTE_KIND_EXEC;
+        kind = st->runtimes[i].zygote
+               ? sbx_zygote_of(sbx_super.runtimes[i].conf)
+               : SBX_ZYGOTE_KIND_EXEC;
         st->runtimes[i].standby = ready[kind];
     }
 

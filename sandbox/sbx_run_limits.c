@@ -33,8 +33,14 @@ find_terms(const sbx_lane_t *lane, sbx_verdict_t *v)
 {
     const sbx_task_t *run = lane->run;
 
-    v->base_bytes = lane->kind == SBX_ZYGOTE_KIND_PYTHON
-                    ? lane->vm_size : run->runtime->base_bytes;
+    if (lane->kind == SBX_ZYGOTE_KIND_EXEC) {
+        v->base_bytes = run->runtime->base_bytes;
+
+    } else {
+        v->base_bytes = run->runtime->address_space ? lane->vm_size
+                                                    : lane->vm_data;
+    }
+
     v->code_bytes = run->job->code.len;
     v->factor_permille = run->job->factor_permille;
 

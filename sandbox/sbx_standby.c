@@ -53,6 +53,10 @@ sbx_standby_main(const sbx_zygote_ops_t *ops, sbx_child_t *child)
         sbx_child_fail(&err);
     }
 
+    if (ops->entered != NULL && ops->entered(&err) < 0) {
+        sbx_child_fail(&err);
+    }
+
     if ((child->fork->flags & SBX_FORK_WARM) && ops->warm != NULL
         && ops->warm(&err) < 0)
     {

@@ -43,7 +43,7 @@ typedef struct {
 } sbx_rate_t;
 
 typedef enum { SBX_ZYGOTE_KIND_EXEC = 0, SBX_ZYGOTE_KIND_PYTHON,
-    SBX_ZYGOTE_KINDS } sbx_zygote_kind_t;
+    SBX_ZYGOTE_KIND_NODE, SBX_ZYGOTE_KINDS } sbx_zygote_kind_t;
 
 /* What the supervisor knows of a language. */
 typedef struct {
@@ -73,8 +73,10 @@ typedef struct {
     int pidfd, ctl_fd, log_fd;
     int program_fd;         /* of its program, see open_program */
     int ready;              /* HELLO came */
+    int proven;             /* a program ran in a child of it as it should */
+    int refused;            /* one did not: not started again */
     sbx_listener_t *listener;
-    uint64_t vm_size;
+    uint64_t base_bytes;    /* VmSize or VmData, as its language is limited */
     unsigned starts;
     uint64_t started_ns;
     unsigned backoff_ms;
@@ -99,6 +101,7 @@ struct sbx_task_s {
     int admitted;               /* a batch's later case: the queue has room */
     int over;                   /* its verdict stands */
     int no_zygote;              /* exec path */
+    int tries_zygote;           /* a self-test of its runtime's zygote */
     int measures;               /* a self-test: finds what limits should be */
     const sbx_watch_t *watch;   /* NULL: none */
     int forked_again;           /* its zygote failed it once */
@@ -127,7 +130,7 @@ struct sbx_lane_s {
     sbx_zygote_kind_t kind;
     uint32_t fork_flags;
     uint32_t tag;           /* of the FORK asked for */
-    uint64_t vm_size;       /* of the child, from READY */
+    uint64_t vm_size, vm_data;  /* of the child, from READY */
     ino_t pidns;            /* the slot's, to find whose a foreign tid is */
     unsigned adjusting:1;   /* slot's init still works on disk or proc */
     unsigned ready:1;       /* READY came */
@@ -321,6 +324,13 @@ void sbx_run_drain(sbx_lane_t *lane);
 
 /* sbx_zygotes.c */
 void sbx_zygotes_start(void);
+/* Whose children run a built-in language warm; EXEC: nobody's. */
+sbx_zygote_kind_t sbx_zygote_of(const sbx_runtime_conf_t *conf);
+/* 1: this host has its parts and the settings do not exclude it. */
+int sbx_zygote_is_there(sbx_zygote_kind_t kind);
+/* It passed its self-test, or failed it and is not to be used; why: for the log. */
+void sbx_zygote_prove(sbx_zygote_kind_t kind);
+void sbx_zygote_refuse(sbx_zygote_kind_t kind, const char *why);
 /*
  * A zygote killed between its clone and its word leaves a child of ours that no
  * lane knows.  Its job channel has ended, so it ends too: reaped here.
@@ -336,6 +346,11 @@ void sbx_notify_handler(sbx_event_t *ev, uint32_t events);
 
 /* sbx_probe.c */
 void sbx_probe_start(void);
+/*
+ * One program in a child of its zygote, which then proves or refuses it; -1:
+ * there is none to try.
+ */
+int sbx_probe_zygote(sbx_runtime_t *rt);
 /* One of those that all other runs wait for has ended. */
 void sbx_probe_ended(void);
 

@@ -39,6 +39,7 @@ typedef struct {
                                    or not known */
     uint32_t address_space;     /* 1: RLIMIT_AS is used, 0: RLIMIT_DATA */
     uint32_t zygote;            /* 1: a warmed zygote serves it now */
+    uint32_t warming;           /* 1: its zygote has yet to show that it works */
     uint32_t standby;           /* children ready now */
     uint32_t restarts;          /* of its zygote */
     sbx_check_result_t checks[SBX_CHECKS];      /* in the order of sbx_checks */

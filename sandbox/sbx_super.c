@@ -299,21 +299,21 @@ choose_sizes(const sbx_conf_t *conf)
 {
     long cpus;
     cpu_set_t set;
+    int k;
     unsigned i;
 
     cpus = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
     sbx_super.cpus = cpus > 0 ? (unsigned) cpus : 1;
     sbx_super.slots = conf->slots ? conf->slots : 4 * sbx_super.cpus;
     i = conf->standby == UINT32_MAX ? 2 * sbx_super.cpus : conf->standby;
-    sbx_super.standby[SBX_ZYGOTE_KIND_EXEC] = (i + 1) / 2;
+    sbx_super.nlanes = sbx_super.slots;
 
-    if (conf->zygotes && conf->python_zygote[0] != '\0') {
-        sbx_super.standby[SBX_ZYGOTE_KIND_PYTHON] = i;
+    for (k = 0; k < SBX_ZYGOTE_KINDS; k++) {
+        if (sbx_zygote_is_there(k)) {
+            sbx_super.standby[k] = k == SBX_ZYGOTE_KIND_EXEC ? (i + 1) / 2 : i;
+            sbx_super.nlanes += sbx_super.standby[k];
+        }
     }
-
-    sbx_super.nlanes = sbx_super.slots
-                       + sbx_super.standby[SBX_ZYGOTE_KIND_EXEC]
-                       + sbx_super.standby[SBX_ZYGOTE_KIND_PYTHON];
 
     for (i = 0; i < conf->nruntimes; i++) {
         sbx_super.runtimes[i].conf = &conf->runtimes[i];

@@ -33,6 +33,7 @@ typedef struct {
     char self[256];         /* this binary, for inits and zygotes */
     char preload[256];      /* libsbx_preload.so */
     char python_zygote[256];    /* deer-flow-python, "" : none */
+    char node_zygote[256];      /* libsbx_node.so, "" : none */
     char cgroup_token[48];
     char log[256];          /* file to reopen when its inode changes, "" */
     int log_level;          /* nginx's numbers: 3 error … 8 debug */

@@ -85,10 +85,12 @@ typedef struct {
 typedef struct {
     /* After the fork, before the steps: e.g. PyOS_AfterFork_Child. */
     void (*forked)(void);
+    /* Renews what the interpreter had in descriptors; after the steps. */
+    int (*entered)(sbx_err_t *err);
     /* Runs a throw-away program; after the steps, before READY. */
     int (*warm)(sbx_err_t *err);
     /*
-     * Runs the job, whose files are written, and never returns.  argv of an
+     * Runs the job, whose files are written, and never returns to its caller.  argv of an
      * exec path in cmd (ncmd 0 for a zygote that is the interpreter itself).
      * A step that fails before user code runs goes to sbx_child_fail.
      */

@@ -34,30 +34,130 @@
 
 
 static void start_zygote(sbx_zyg_t *z);
+static sbx_runtime_t *runtime_of(sbx_zygote_kind_t kind);
+
+
+static const char *
+program_of(sbx_zygote_kind_t kind)
+{
+    switch (kind) {
+    case SBX_ZYGOTE_KIND_PYTHON:
+        return sbx_super.conf->python_zygote;
+    case SBX_ZYGOTE_KIND_NODE:
+        return runtime_of(kind)->conf->cmd[0];
+    default:
+        return sbx_super.conf->self;
+    }
+}
+
+
+/* By kind: the language that its children run, NULL: any. */
+static const char *const languages[SBX_ZYGOTE_KINDS] = {
+    [SBX_ZYGOTE_KIND_PYTHON] = "python",
+    [SBX_ZYGOTE_KIND_NODE] = "node"
+};
+
+
+sbx_zygote_kind_t
+sbx_zygote_of(const sbx_runtime_conf_t *conf)
+{
+    int k;
+
+    for (k = 0; k < SBX_ZYGOTE_KINDS; k++) {
+        if (languages[k] != NULL && strcmp(languages[k], conf->name) == 0
+            && !conf->own && sbx_zygote_is_there(k))
+        {
+            return k;
+        }
+    }
+
+    return SBX_ZYGOTE_KIND_EXEC;
+}
+
+
+/* The built-in runtime of a kind's language; NULL: the operator has his own. */
+static sbx_runtime_t *
+runtime_of(sbx_zygote_kind_t kind)
+{
+    unsigned i;
+
+    for (i = 0; i < sbx_super.conf->nruntimes; i++) {
+        if (languages[kind] != NULL && !sbx_super.conf->runtimes[i].own
+            && strcmp(sbx_super.conf->runtimes[i].name, languages[kind]) == 0)
+        {
+            return &sbx_super.runtimes[i];
+        }
+    }
+
+    return NULL;
+}
+
+
+int
+sbx_zygote_is_there(sbx_zygote_kind_t kind)
+{
+    const sbx_conf_t *conf = sbx_super.conf;
+
+    if (kind == SBX_ZYGOTE_KIND_EXEC) {
+        return 1;
+    }
+
+    if (!conf->zygotes || runtime_of(kind) == NULL) {
+        return 0;
+    }
+
+    return kind == SBX_ZYGOTE_KIND_PYTHON ? conf->python_zygote[0] != '\0'
+                                          : conf->node_zygote[0] != '\0';
+}
 
 
 static void
 publish(const sbx_zyg_t *z)
 {
-    int i;
-    sbx_stats_runtime_t *rt;
+    sbx_stats_runtime_t *row;
+    const sbx_runtime_t *rt = runtime_of(z->kind);
+    size_t i = (size_t) (rt - sbx_super.runtimes);
 
-    if (sbx_super.stats == NULL || z->kind != SBX_ZYGOTE_KIND_PYTHON) {
+    if (sbx_super.stats == NULL || rt == NULL || i >= SBX_STATS_RUNTIMES) {
         return;
     }
 
-    for (i = 0; i < SBX_STATS_RUNTIMES; i++) {
-        rt = &sbx_super.stats->runtimes[i];
+    row = &sbx_super.stats->runtimes[i];
+    row->restarts = z->starts ? z->starts - 1 : 0;
 
-        if (strcmp(rt->name, "python") == 0) {
-            rt->zygote = (uint32_t) z->ready;
-            rt->restarts = z->starts ? z->starts - 1 : 0;
-
-            if (z->ready) {
-                rt->base_bytes = z->vm_size;
-            }
-        }
+    if (z->ready && z->proven) {
+        row->base_bytes = z->base_bytes;
     }
+
+    row->zygote = (uint32_t) (z->ready && z->proven);
+    __atomic_store_n(&row->warming, !z->proven && !z->refused,
+                     __ATOMIC_RELEASE);
+}
+
+
+void
+sbx_zygote_prove(sbx_zygote_kind_t kind)
+{
+    sbx_zyg_t *z = &sbx_super.zygotes[kind];
+
+    z->proven = 1;
+    publish(z);
+    sbx_check_zygote(kind);
+}
+
+
+/* Its runs go on as they began: by the exec path. */
+void
+sbx_zygote_refuse(sbx_zygote_kind_t kind, const char *why)
+{
+    sbx_zyg_t *z = &sbx_super.zygotes[kind];
+
+    sbx_log(SBX_LOG_WARN, 0, "the zygote of %s does not work here, so each run "
+            "starts an interpreter: %s", languages[kind], why);
+    z->refused = 1;
+    publish(z);
+    sbx_zygote_kill(kind);
+    sbx_check_zygote(kind);
 }
 
 
@@ -148,30 +248,6 @@ fail_pending_forks(sbx_zyg_t *z)
 }
 
 
-static void
-zygote_ended(sbx_event_t *ev, uint32_t events)
-{
-    int status = 0;
-    sbx_zyg_t *z = ev->data;
-
-    (void) events;
-
-    if (waitpid(z->pid, &status, WNOHANG | __WALL) != z->pid) {
-        return;
-    }
-
-    sbx_log(SBX_LOG_ERR, 0, "zygote %d (pid %d) ended with status 0x%x",
-            (int) z->kind, (int) z->pid, (unsigned) status);
-
-    close_zygote(z);
-    publish(z);
-    restart_later(z);
-    fail_pending_forks(z);
-    sbx_check_zygote(z->kind);
-    sbx_queue_dispatch();
-}
-
-
 /* What a zygote writes to its stdout and stderr: for the log, line by line. */
 static void
 zygote_log(sbx_event_t *ev, uint32_t events)
@@ -202,9 +278,38 @@ zygote_log(sbx_event_t *ev, uint32_t events)
 
 
 static void
+zygote_ended(sbx_event_t *ev, uint32_t events)
+{
+    int status = 0;
+    sbx_zyg_t *z = ev->data;
+
+    (void) events;
+
+    if (waitpid(z->pid, &status, WNOHANG | __WALL) != z->pid) {
+        return;
+    }
+
+    /* its last words say why */
+    zygote_log(&z->ev_log, EPOLLIN);
+    sbx_log(SBX_LOG_ERR, 0, "zygote %d (pid %d) ended with status 0x%x",
+            (int) z->kind, (int) z->pid, (unsigned) status);
+
+    close_zygote(z);
+    publish(z);
+    fail_pending_forks(z);
+
+    if (!z->refused) {
+        restart_later(z);
+    }
+    sbx_queue_dispatch();
+}
+
+
+static void
 hello(sbx_zyg_t *z, const sbx_zmsg_t *msg, int fd)
 {
     sbx_listener_t *l;
+    sbx_runtime_t *rt;
 
     sbx_timer_clear(&z->timer);
 
@@ -236,9 +341,14 @@ hello(sbx_zyg_t *z, const sbx_zmsg_t *msg, int fd)
     }
 
     z->ready = 1;
-    z->vm_size = msg->vm_size;
-    publish(z);
-    sbx_check_zygote(z->kind);
+    rt = runtime_of(z->kind);
+    z->base_bytes = rt != NULL && rt->address_space ? msg->vm_size
+                                                    : msg->vm_data;
+
+    if (rt == NULL || z->proven || sbx_probe_zygote(rt) < 0) {
+        sbx_zygote_prove(z->kind);
+    }
+
     sbx_queue_dispatch();
 }
 
@@ -298,6 +408,11 @@ zygote_spoke(sbx_event_t *ev, uint32_t events)
     if (msg.type == SBX_ZMSG_HELLO && !z->ready) {
         hello(z, &msg, fd);
         return;
+    }
+
+    if (msg.type == SBX_ZMSG_FAILED && !z->ready) {
+        msg.err.text[sizeof(msg.err.text) - 1] = '\0';
+        sbx_log_err(SBX_LOG_ERR, &msg.err, "zygote cannot start");
     }
 
     lane = lane_of_tag(z, msg.tag);
@@ -363,14 +478,6 @@ place_fds(int *fds, int n)
 }
 
 
-static const char *
-program_of(const sbx_zyg_t *z)
-{
-    return z->kind == SBX_ZYGOTE_KIND_PYTHON ? sbx_super.conf->python_zygote
-                                             : sbx_super.conf->self;
-}
-
-
 /*
  * A zygote's child is the zygote's program, which /proc/self/exe leads to: out
  * of the slot's root.  Where runs have their starter's uid, it may be theirs.
@@ -381,46 +488,97 @@ open_program(sbx_zyg_t *z)
 {
     if (z->program_fd < 0) {
         z->program_fd = (sbx_super.missing & SBX_LAYER_MOUNT)
-                        ? open(program_of(z), O_PATH | O_CLOEXEC)
-                        : sbx_mount_program(program_of(z));
+                        ? open(program_of(z->kind), O_PATH | O_CLOEXEC)
+                        : sbx_mount_program(program_of(z->kind));
     }
 
     return z->program_fd;
 }
 
 
+/*
+ * --expose-internals shows the bootstrap's parts to the warm-up, which hides
+ * them again; the larger young generation spares allocating programs most of
+ * their collections; huge pages spare each child the faults on its text.  What
+ * main.js is named after is never opened: see sbx_node_zygote.js.
+ */
+static char **
+make_argv(const sbx_zyg_t *z)
+{
+    int n = 0;
+    static char script[320];
+    static char *argv[10];
+
+    memset(argv, 0, sizeof(argv));
+    argv[n++] = (char *) program_of(z->kind);
+
+    if (z->kind == SBX_ZYGOTE_KIND_EXEC) {
+        argv[n++] = SBX_ZYGOTE_EXEC;
+    }
+
+    if (z->kind == SBX_ZYGOTE_KIND_NODE) {
+        snprintf(script, sizeof(script), "%.*s/node/zygote.js",
+                 (int) (strrchr(sbx_super.conf->node_zygote, '/')
+                        - sbx_super.conf->node_zygote),
+                 sbx_super.conf->node_zygote);
+
+        argv[n++] = "--no-warnings";
+        argv[n++] = "--expose-internals";
+        argv[n++] = "--use-largepages=on";
+        argv[n++] = "--min-semi-space-size=4";
+        argv[n++] = "-r";
+        argv[n++] = script;
+        argv[n++] = "main.js";
+    }
+
+    return argv;
+}
+
+
+static char **
+make_env(const sbx_zyg_t *z)
+{
+    int n = 0;
+    const char *fault = getenv("SBX_FAULT");
+    static char preload[600], hook[32], name[64];
+    static char *env[8];
+
+    env[n++] = "PATH=/usr/local/bin:/usr/bin:/bin";
+    env[n++] = "HOME=/tmp";
+    env[n++] = "LANG=C.UTF-8";
+
+    /* the first stands before libc and the hook: it leaves some calls out */
+    snprintf(preload, sizeof(preload), "LD_PRELOAD=%s%s%s",
+             z->kind == SBX_ZYGOTE_KIND_NODE ? sbx_super.conf->node_zygote : "",
+             z->kind == SBX_ZYGOTE_KIND_NODE ? ":" : "",
+             sbx_fault("check_preload") ? "" : sbx_super.conf->preload);
+    snprintf(hook, sizeof(hook), SBX_PAGE_ENV "=%d", HOOK_FD);
+    env[n++] = preload;
+    env[n++] = hook;
+
+    if (fault != NULL) {
+        snprintf(name, sizeof(name), "SBX_FAULT=%s", fault);
+        env[n++] = name;
+    }
+
+    env[n] = NULL;
+
+    return env;
+}
+
+
 static void __attribute__((noreturn))
 exec_zygote(sbx_zyg_t *z, int *fds)
 {
-    char preload[300], hook[32];
-    char *argv[3] = { NULL, NULL, NULL };
-    char *envp[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp",
-                     "LANG=C.UTF-8", preload, hook, NULL, NULL };
-    char fault[64];
-    const char *f = getenv("SBX_FAULT");
     sigset_t none;
-
-    argv[0] = (char *) program_of(z);
-
-    if (z->kind == SBX_ZYGOTE_KIND_EXEC) {
-        argv[1] = SBX_ZYGOTE_EXEC;
-    }
-
-    snprintf(preload, sizeof(preload), "LD_PRELOAD=%s",
-             sbx_fault("check_preload") ? "" : sbx_super.conf->preload);
-    snprintf(hook, sizeof(hook), SBX_PAGE_ENV "=%d", HOOK_FD);
-
-    if (f != NULL) {
-        snprintf(fault, sizeof(fault), "SBX_FAULT=%s", f);
-        envp[5] = fault;
-    }
+    char **argv = make_argv(z), **env = make_env(z);
 
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     place_fds(fds, PROGRAM_FD + 1);
     (void) fcntl(PROGRAM_FD, F_SETFD, FD_CLOEXEC);
-    (void) syscall(SYS_execveat, PROGRAM_FD, "", argv, envp, AT_EMPTY_PATH);
+    (void) syscall(SYS_execveat, PROGRAM_FD, "", argv, env, AT_EMPTY_PATH);
     _exit(127);
 }
 
@@ -553,14 +711,10 @@ sbx_zygotes_start(void)
         z->kind = k;
         z->pidfd = z->ctl_fd = z->log_fd = z->program_fd = -1;
 
-        if (k == SBX_ZYGOTE_KIND_PYTHON
-            && (!sbx_super.conf->zygotes
-                || sbx_super.conf->python_zygote[0] == '\0'))
-        {
-            continue;
+        if (sbx_zygote_is_there(k)) {
+            publish(z);
+            start_zygote(z);
         }
-
-        start_zygote(z);
     }
 }
 

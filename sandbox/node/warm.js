@@ -1,0 +1,135 @@
+// warm.js: runs programs of every kind in the zygote and takes back what a
+// program could notice of them.
+//
+// Runs in the Node zygote.  What the programs used is compiled and in memory in
+// every child.  touch() is the shortest of them once more, in a standby child:
+// the pages that it writes to are the child's own before there is a job.
+
+'use strict';
+
+const fs = require('fs');
+const path = require('path');
+const Module = require('module');
+
+const OWN = 0, PIPES = 1, NULL = 2;             // addon.setStdio
+const ONCE = 1, NOWAIT = 2;                     // uv_run's modes
+const DRAIN_MS = 60;
+
+// hello first and with /dev/null, which is another path than that of pipes;
+// the large one often enough for its inline caches to settle
+const programs = [
+  ['hello.js', NULL], ['common.js', PIPES], ['input.js', PIPES],
+  ['module.mjs', PIPES], ['common.js', PIPES], ['common.js', PIPES],
+];
+
+module.exports = (addon, internals) => {
+  const dir = path.join(__dirname, 'warm');
+  const hello = path.join(dir, 'hello.js');
+  const source = fs.readFileSync(hello, 'utf8');
+  const runMain = Module.runMain;
+  const globals = new Set(Reflect.ownKeys(globalThis));
+  const modules = new Set(Object.keys(require.cache));
+  const listeners = new Map(process.eventNames().map(
+    (name) => [name, process.rawListeners(name)]));
+
+  // The loop runs from C: the bootstrap below us has not come to it yet.
+  function drain(ms) {
+    const end = Date.now() + ms;
+    const timer = setInterval(() => {}, 2);
+
+    while (Date.now() < end) {
+      addon.spin(ONCE);
+      process._tickCallback();
+    }
+
+    clearInterval(timer);
+  }
+
+  function forgetStdio() {
+    internals.resetStdio();
+    console._stdout = undefined;
+    console._stderr = undefined;
+  }
+
+  function closeStdio() {
+    for (const stream of [process.stdin, process.stdout, process.stderr]) {
+      stream._handle?.close?.();
+    }
+  }
+
+  function run(name, mode) {
+    const ends = addon.setStdio(mode);
+
+    if (mode === PIPES) {
+      fs.writeSync(ends[0], 'one line\nanother line\n');
+      fs.closeSync(ends[0]);
+    }
+
+    forgetStdio();
+    process.argv[1] = path.join(dir, name);
+    runMain.call(Module, process.argv[1]);
+    process._tickCallback();
+    drain(DRAIN_MS);
+    closeStdio();
+    drain(5);
+    forgetStdio();
+
+    if (mode === PIPES) {
+      fs.closeSync(ends[1]);
+    }
+
+    addon.setStdio(OWN);
+
+    for (const file of Object.keys(require.cache)) {
+      if (!modules.has(file)) {
+        delete require.cache[file];
+      }
+    }
+  }
+
+  function takeBack() {
+    for (const name of process.eventNames()) {
+      const kept = listeners.get(name) ?? [];
+
+      for (const listener of process.rawListeners(name)) {
+        if (!kept.includes(listener)) {
+          process.removeListener(name, listener);
+        }
+      }
+    }
+
+    for (const name of Reflect.ownKeys(globalThis)) {
+      if (!globals.has(name)) {
+        delete globalThis[name];
+      }
+    }
+
+    delete process.mainModule;
+    process.exitCode = undefined;
+  }
+
+  for (const [name, mode] of programs) {
+    run(name, mode);
+  }
+
+  takeBack();
+  internals.hide();
+
+  return {
+    touch() {
+      const ends = addon.setStdio(PIPES);
+      const module = new Module(hello, null);
+
+      fs.closeSync(ends[0]);
+      module.filename = hello;
+      module.paths = [];
+      module._compile(source, hello);
+      fs.readFileSync('/dev/null');
+      closeStdio();
+      addon.spin(NOWAIT);
+      forgetStdio();
+      fs.closeSync(ends[1]);
+      addon.setStdio(OWN);
+    },
+  };
+};

@@ -1,0 +1,114 @@
+// zygote.js: makes the node process that loads it (node -r) a zygote.
+//
+// Runs in the Node zygote before its main script, and in each child from the
+// fork to the program's first line.  node's own bootstrap reads Module.runMain
+// last of all: a getter waits there for jobs, and what a child returns from it
+// runs the program with the very frames that `node FILE` has.  The main script
+// of the command line is never opened.
+
+'use strict';
+
+const fs = require('fs');
+const path = require('path');
+const Module = require('module');
+const v8 = require('v8');
+const vm = require('vm');
+
+const execArgv = ['--no-warnings'];
+const execPath = fs.realpathSync(process.argv0);
+const runMain = Module.runMain;
+
+function loadAddon(file) {
+  const module = { exports: {} };
+
+  process.dlopen(module, file);
+
+  return module.exports;
+}
+
+const addon = loadAddon(path.join(__dirname, '..', 'libsbx_node.so'));
+
+// What programs load most.  None of these is seen by a program: built-in
+// modules have no place in require.cache.
+const builtins = ['assert', 'async_hooks', 'buffer', 'child_process',
+  'console', 'constants', 'crypto', 'events', 'fs', 'fs/promises', 'module',
+  'net', 'os', 'path', 'perf_hooks', 'querystring', 'readline',
+  'readline/promises', 'stream', 'stream/promises', 'string_decoder',
+  'timers', 'timers/promises', 'tty', 'url', 'util', 'v8', 'vm', 'zlib'];
+
+// Code that is not used for some time is dropped, here it is to stay.
+v8.setFlagsFromString('--no-flush-bytecode');
+
+const internals = require('./internals.js');
+
+internals.isolateWorkers(execArgv);
+builtins.concat('worker_threads').forEach((id) => require(id));
+
+const warm = require('./warm.js')(addon, internals);
+
+// Minor collections only: a full one moves everything, and children then copy
+// more pages.
+v8.setFlagsFromString('--expose-gc');
+const gc = vm.runInNewContext('gc');
+gc({ type: 'minor' });
+gc({ type: 'minor' });
+v8.setFlagsFromString('--no-expose-gc');
+
+// These have acted.  V8 refuses the cached code of node's own modules while any
+// flag differs from its default.
+v8.setFlagsFromString('--flush-bytecode');
+v8.setFlagsFromString('--min-semi-space-size=0');
+
+addon.setup(warm.touch, process, internals.exitFields,
+            internals.codeAt, internals.hasCodeAt);
+process.reallyExit = addon.reallyExit;
+
+// A property of process, writable or not.
+function define(name, value) {
+  const how = Object.getOwnPropertyDescriptor(process, name);
+
+  Object.defineProperty(process, name, { ...how, value });
+}
+
+function takeJob() {
+  const job = addon.serve();
+
+  // ---- everything below runs in a child, once its job is there
+
+  const [mono, real, seeds] = addon.start();
+
+  process.execPath = execPath;
+  process.argv = [execPath, job.file, ...job.args];
+  define('pid', addon.pid());
+  process.execArgv = [...execArgv];
+  internals.setOrigin(mono, real);
+
+  // node tells V8 of another time zone when this is written to
+  if (process.env.TZ !== undefined) {
+    process.env.TZ = process.env.TZ;
+  }
+
+  if (seeds) {
+    v8.setFlagsFromString(`--random-seed=${seeds}`);
+    Math.random();
+    v8.setFlagsFromString('--random-seed=0');
+  }
+
+  return runMain.bind(Module, job.file);
+}
+
+Object.defineProperty(Module, 'runMain', {
+  configurable: true,
+  enumerable: true,
+  get() {
+    Object.defineProperty(Module, 'runMain', {
+      configurable: true, enumerable: true, writable: true, value: runMain,
+    });
+
+    for (const file of Object.keys(require.cache)) {
+      delete require.cache[file];
+    }
+
+    return takeJob();
+  },
+});

@@ -1,0 +1,461 @@
+/*
+ * sbx_node.c: the addon that turns a node process into a zygote.
+ *
+ * Runs in the Node zygote and its children, called by sandbox/node/zygote.js.
+ * serve() blocks in the zygote (sbx_zygote_main) and returns in each child, to
+ * node's own bootstrap, with the program to run: so that the program's frames
+ * are exactly those of `node FILE`.
+ */
+
+#include "sbx_node.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sbx_child.h"
+#include "sbx_node_api.h"
+#include "sbx_root.h"
+
+#define PARK_MS         5000
+#define WARM_PIPE       (1 << 20)
+#define PATH_SIZE       (sizeof(SBX_RUN_DIR) + SBX_NAME_MAX + 1)
+
+typedef enum { STDIO_OWN, STDIO_PIPES, STDIO_NULL } stdio_t;
+
+typedef struct {
+    napi_env env;
+    napi_ref touch;             /* what a standby child calls to warm up */
+    napi_ref process;
+    sigjmp_buf serving;         /* the frame of serve() */
+    sbx_job_t job;
+    int32_t *exit_info;         /* node 20: its fields of the exit code */
+    int32_t code_at, has_code_at;
+} node_t;
+
+static node_t node;
+
+napi_value napi_register_module_v1(napi_env env, napi_value exports);
+int32_t node_api_module_get_api_version_v1(void);
+
+static void child_forked(void);
+static int child_entered(sbx_err_t *err);
+static int child_warm(sbx_err_t *err);
+static void child_run(const sbx_job_t *job, const sbx_str_t *cmd, size_t ncmd);
+
+
+static const sbx_zygote_ops_t ops = {
+    .forked = child_forked,
+    .entered = child_entered,
+    .warm = child_warm,
+    .run = child_run
+};
+
+
+static void
+child_forked(void)
+{
+    sbx_node_in_child = 1;
+}
+
+
+static int
+child_entered(sbx_err_t *err)
+{
+    prctl(PR_SET_NAME, "node", 0, 0, 0);
+
+    if (sbx_node_fds_renew(err) < 0) {
+        return -1;
+    }
+
+    sbx_node_threads_forked();
+
+    return sbx_node_engine_loop_forked(err);
+}
+
+
+/* Inside of serve(), so JavaScript may be called. */
+static int
+child_warm(sbx_err_t *err)
+{
+    napi_value touch, global, result;
+
+    if (napi_get_reference_value(node.env, node.touch, &touch) != 0
+        || napi_get_global(node.env, &global) != 0
+        || napi_call_function(node.env, global, touch, 0, NULL, &result) != 0)
+    {
+        return sbx_fail(err, SBX_STEP_WARM, 0, "node's warm-up");
+    }
+
+    return 0;
+}
+
+
+/*
+ * Back to serve(), over frames of C that have nothing to give back; that is how
+ * a child leaves sbx_zygote_main.
+ */
+static void
+child_run(const sbx_job_t *job, const sbx_str_t *cmd, size_t ncmd)
+{
+    sbx_err_t err;
+
+    (void) cmd;
+    (void) ncmd;
+
+    memset(&err, 0, sizeof(err));
+    node.job = *job;
+    environ = sbx_child_make_env(job, 0);
+
+    if (sbx_node_engine_reseed(&err) < 0) {
+        sbx_child_fail(&err);
+    }
+
+    sbx_node_engine_start_clock();
+    siglongjmp(node.serving, 1);
+}
+
+
+static napi_value
+make_string(napi_env env, sbx_str_t s)
+{
+    napi_value value = NULL;
+
+    (void) napi_create_string_utf8(env, s.data, s.len, &value);
+
+    return value;
+}
+
+
+/* { file, args }: what JavaScript has to know of the job. */
+static napi_value
+make_job(napi_env env)
+{
+    int n;
+    size_t i;
+    char path[PATH_SIZE];
+    napi_value job = NULL, args = NULL;
+
+    (void) napi_create_object(env, &job);
+    (void) napi_create_array(env, &args);
+
+    for (i = 0; i < node.job.nargs; i++) {
+        (void) napi_set_element(env, args, (uint32_t) i,
+                                make_string(env, node.job.args[i]));
+    }
+
+    (void) napi_set_named_property(env, job, "args", args);
+
+    n = snprintf(path, sizeof(path), "%s/%.*s", SBX_RUN_DIR,
+                 (int) node.job.name.len, node.job.name.data);
+    (void) napi_set_named_property(env, job, "file", make_string(env,
+                                   (sbx_str_t) { path, (size_t) n }));
+
+    return job;
+}
+
+
+/* The end of a zygote: its supervisor is gone, or it could not start. */
+static void __attribute__((noreturn))
+end_zygote(const sbx_err_t *err)
+{
+    if (err != NULL) {
+        fprintf(stderr, "%s\n", err->text);
+        fflush(stderr);
+    }
+
+    /* the filter holds up exit_group, and nobody may be there to let it go on */
+    (void) kill(getpid(), SIGKILL);
+    _exit(1);
+}
+
+
+static napi_value
+serve(napi_env env, napi_callback_info info)
+{
+    sbx_err_t err;
+
+    (void) info;
+
+    memset(&err, 0, sizeof(err));
+
+    if (sigsetjmp(node.serving, 0) == 0) {
+
+        if (sbx_node_threads_park(PARK_MS) < 0) {
+            (void) sbx_fail(&err, SBX_STEP_ZYGOTE, 0, "node's worker threads "
+                            "are not as expected");
+            end_zygote(&err);
+        }
+
+        sbx_node_fds_note();
+        (void) sbx_zygote_main(&ops);
+        end_zygote(NULL);
+    }
+
+    return make_job(env);
+}
+
+
+/*
+ * warm-up: descriptors 0, 1 and 2 become ends of pipes or /dev/null, and later
+ * the zygote's own again.  Returns [writing end of stdin, reading end of the
+ * others].
+ */
+static napi_value
+set_stdio(napi_env env, napi_callback_info info)
+{
+    int i, in[2], out[2], null;
+    size_t argc = 1;
+    int32_t mode = STDIO_OWN;
+    napi_value argv[1], pair = NULL, value = NULL;
+    static int saved[3];
+
+    (void) napi_get_cb_info(env, info, &argc, argv, NULL, NULL);
+    (void) napi_get_value_int32(env, argv[0], &mode);
+
+    for (i = 0; i < 3; i++) {
+        if (mode != STDIO_OWN) {
+            saved[i] = fcntl(i, F_DUPFD_CLOEXEC, SBX_CHILD_FDS);
+
+        } else {
+            dup2(saved[i], i);
+            close(saved[i]);
+        }
+    }
+
+    if (mode == STDIO_NULL) {
+        null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+        for (i = 0; i < 3 && null >= 0; i++) {
+            dup2(null, i);
+        }
+
+        close(null);
+    }
+
+    if (mode != STDIO_PIPES || pipe2(in, O_CLOEXEC) < 0) {
+        return NULL;
+    }
+
+    if (pipe2(out, O_CLOEXEC) < 0) {
+        close(in[0]);
+        close(in[1]);
+        return NULL;
+    }
+
+    /* what the warm-up prints has to fit: nobody reads it */
+    (void) fcntl(out[1], F_SETPIPE_SZ, WARM_PIPE);
+    dup2(in[0], 0);
+    dup2(out[1], 1);
+    dup2(out[1], 2);
+    close(in[0]);
+    close(out[1]);
+
+    (void) napi_create_array(env, &pair);
+    (void) napi_create_int32(env, in[1], &value);
+    (void) napi_set_element(env, pair, 0, value);
+    (void) napi_create_int32(env, out[0], &value);
+    (void) napi_set_element(env, pair, 1, value);
+
+    return pair;
+}
+
+
+static napi_value
+spin(napi_env env, napi_callback_info info)
+{
+    size_t argc = 1;
+    int32_t mode = 0;
+    napi_value argv[1];
+
+    (void) napi_get_cb_info(env, info, &argc, argv, NULL, NULL);
+    (void) napi_get_value_int32(env, argv[0], &mode);
+    sbx_node_engine_spin(mode);
+
+    return NULL;
+}
+
+
+static napi_value
+really_exit(napi_env env, napi_callback_info info)
+{
+    size_t argc = 1;
+    int32_t code = 0;
+    napi_value argv[1];
+
+    (void) napi_get_cb_info(env, info, &argc, argv, NULL, NULL);
+
+    if (argc > 0) {
+        (void) napi_get_value_int32(env, argv[0], &code);
+    }
+
+    fflush(NULL);
+    _exit(code);
+}
+
+
+static napi_value
+get_pid(napi_env env, napi_callback_info info)
+{
+    napi_value value = NULL;
+
+    (void) info;
+    (void) napi_create_int32(env, (int32_t) syscall(SYS_getpid), &value);
+
+    return value;
+}
+
+
+/* [performance's origin in ns, in µs since 1970, Math.random needs a seed] */
+static napi_value
+get_start(napi_env env, napi_callback_info info)
+{
+    double mono, real;
+    napi_value array = NULL, value = NULL;
+
+    (void) info;
+
+    sbx_node_engine_times(&mono, &real);
+    (void) napi_create_array(env, &array);
+    (void) napi_create_double(env, mono, &value);
+    (void) napi_set_element(env, array, 0, value);
+    (void) napi_create_double(env, real, &value);
+    (void) napi_set_element(env, array, 1, value);
+    (void) napi_create_int32(env, !sbx_node_engine_reseeds_math(), &value);
+    (void) napi_set_element(env, array, 2, value);
+
+    return array;
+}
+
+
+/* Node 18 keeps the code in process.exitCode alone. */
+static int32_t
+exit_code_of_process(void)
+{
+    int32_t code = 0;
+    napi_value process, key, value;
+    napi_handle_scope scope;
+
+    if (napi_open_handle_scope(node.env, &scope) == 0
+        && napi_get_reference_value(node.env, node.process, &process) == 0
+        && napi_create_string_utf8(node.env, "exitCode", NAPI_AUTO_LENGTH,
+                                   &key) == 0)
+    {
+        value = sbx_node_engine_get(process, key);
+
+        if (value != NULL) {
+            (void) napi_get_value_int32(node.env, value, &code);
+        }
+    }
+
+    return code;
+}
+
+
+/*
+ * The program's natural end: 'exit' has been emitted, and what follows takes
+ * apart a heap that is a copy.
+ */
+static void
+program_ended(void *arg)
+{
+    int32_t code;
+
+    (void) arg;
+
+    if (!sbx_node_in_child) {
+        return;
+    }
+
+    if (node.exit_info != NULL) {
+        code = node.exit_info[node.has_code_at]
+               ? node.exit_info[node.code_at] : 0;
+
+    } else {
+        code = exit_code_of_process();
+    }
+
+    fflush(NULL);
+    _exit(code);
+}
+
+
+/* setup(touch, process, exit fields or null, index of code, of has-code) */
+static napi_value
+setup(napi_env env, napi_callback_info info)
+{
+    size_t argc = 5;
+    void *data = NULL;
+    napi_value argv[5];
+
+    node.env = env;
+    (void) napi_get_cb_info(env, info, &argc, argv, NULL, NULL);
+    (void) napi_create_reference(env, argv[0], 1, &node.touch);
+    (void) napi_create_reference(env, argv[1], 1, &node.process);
+
+    if (napi_get_typedarray_info(env, argv[2], NULL, NULL, &data, NULL, NULL)
+        == 0)
+    {
+        node.exit_info = data;
+        (void) napi_get_value_int32(env, argv[3], &node.code_at);
+        (void) napi_get_value_int32(env, argv[4], &node.has_code_at);
+    }
+
+    (void) napi_add_env_cleanup_hook(env, program_ended, NULL);
+
+    return NULL;
+}
+
+
+int32_t
+node_api_module_get_api_version_v1(void)
+{
+    return 8;
+}
+
+
+napi_value
+napi_register_module_v1(napi_env env, napi_value exports)
+{
+    size_t i;
+    sbx_err_t err;
+    napi_value function;
+    static const struct {
+        const char *name;
+        napi_callback function;
+    } table[] = {
+        { "setup", setup },
+        { "serve", serve },
+        { "setStdio", set_stdio },
+        { "spin", spin },
+        { "reallyExit", really_exit },
+        { "pid", get_pid },
+        { "start", get_start }
+    };
+
+    memset(&err, 0, sizeof(err));
+
+    if (sbx_node_engine_open(&err) < 0) {
+        end_zygote(&err);
+    }
+
+    for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        if (napi_create_function(env, table[i].name, NAPI_AUTO_LENGTH,
+                                 table[i].function, NULL, &function) != 0
+            || napi_set_named_property(env, exports, table[i].name, function)
+               != 0)
+        {
+            (void) sbx_fail(&err, SBX_STEP_ZYGOTE, 0, "node's addon calls");
+            end_zygote(&err);
+        }
+    }
+
+    return exports;
+}

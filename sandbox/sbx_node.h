@@ -1,0 +1,53 @@
+/*
+ * sbx_node.h: what the files of libsbx_node.so share.
+ *
+ * The library is in a node process twice: preloaded before libc, so that it can
+ * leave out or put off a few calls of threads, and loaded as an addon, so that
+ * sandbox/node/zygote.js can call it.  It knows node and libuv by the symbols
+ * that the running program exports, looked up once in the zygote; what is not
+ * there is done without, or the zygote does not start.
+ */
+
+#ifndef SBX_NODE_H
+#define SBX_NODE_H
+
+#include "sbx_err.h"
+#include "sbx_zygote.h"
+
+/* Set in the child, from its first moment on. */
+extern int sbx_node_in_child;
+
+/*
+ * sbx_node_threads.c.  park: waits until every pool thread sleeps, so that none
+ * holds a lock that a child would inherit; 0, or -1.  Runs in: zygote.
+ * forked: makes locks and conditions of the lost threads new, and calls what
+ * libraries registered for a fork.  Runs in: child, with its own descriptors.
+ */
+int sbx_node_threads_park(unsigned ms);
+void sbx_node_threads_forked(void);
+
+/*
+ * sbx_node_fds.c.  note: remembers what the zygote's descriptors are.  renew: an
+ * object of the child's own under each number, which all were closed.
+ */
+void sbx_node_fds_note(void);
+int sbx_node_fds_renew(sbx_err_t *err);
+
+/*
+ * sbx_node_engine.c.  open: looks symbols up; 0, or -1 with what is missing.
+ * loop_forked: the event loop's own descriptors.  reseed: random numbers of this
+ * child's own; 0, or -1: no source, or Math.random is left to the caller.
+ * start_clock: uptime, performance.now() and timers begin now.
+ */
+int sbx_node_engine_open(sbx_err_t *err);
+int sbx_node_engine_loop_forked(sbx_err_t *err);
+int sbx_node_engine_reseed(sbx_err_t *err);
+int sbx_node_engine_reseeds_math(void);
+void sbx_node_engine_start_clock(void);
+/* When the run began: ns of CLOCK_MONOTONIC, µs since 1970. */
+void sbx_node_engine_times(double *mono_ns, double *real_us);
+void sbx_node_engine_spin(int mode);
+/* object[key] without running JavaScript: handles of Node-API; NULL: none. */
+void *sbx_node_engine_get(void *object, void *key);
+
+#endif

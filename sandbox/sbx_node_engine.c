@@ -1,0 +1,263 @@
+/*
+ * sbx_node_engine.c: what node, libuv, V8 and OpenSSL know of time, chance and
+ * the event loop, made a child's own.
+ *
+ * Runs in the Node zygote (open, spin) and in the child.  All of it is reached by
+ * symbols that node exports.
+ */
+
+#include "sbx_node.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "sbx_node_api.h"
+
+#define TIMERS_MAX      64
+#define UV_TIMER        13      /* uv_handle_type, the same in all of libuv 1 */
+#define SEED_BYTES      48
+
+typedef struct {
+    void *timer;
+    uint64_t due_ms;            /* from when the loop's clock stood still */
+    uint64_t repeat_ms;
+} due_t;
+
+typedef struct {
+    void *(*default_loop)(void);
+    int (*run)(void *loop, int mode);
+    int (*loop_fork)(void *loop);
+    void (*update_time)(void *loop);
+    void (*walk)(void *loop, void (*each)(void *, void *), void *arg);
+    int (*handle_get_type)(const void *handle);
+    int (*is_active)(const void *handle);
+    uint64_t (*timer_get_due_in)(const void *timer);
+    uint64_t (*timer_get_repeat)(const void *timer);
+    int (*timer_again)(void *timer);
+    void (*timer_set_repeat)(void *timer, uint64_t ms);
+} uv_t;
+
+/* V8's, as C sees them: a handle is the address of a slot. */
+typedef struct {
+    void *(*isolate)(void);
+    void *(*context)(void *isolate);
+    void *(*generator)(void *isolate);
+    void (*set_seed)(void *generator, int64_t seed);
+    void (*reset_math)(uintptr_t context);
+    void *(*get)(void *object, void *context, void *key);
+} v8_t;
+
+static uv_t uv;
+static v8_t v8;
+static void (*rand_seed)(const void *bytes, int n);
+static uint64_t *process_start, *performance_start;
+static double *performance_start_us;
+static struct timespec began_mono, began_real;
+
+static const struct {
+    void *to;
+    const char *name;
+    int needed;
+} symbols[] = {
+    { &uv.default_loop, "uv_default_loop", 1 },
+    { &uv.run, "uv_run", 1 },
+    { &uv.loop_fork, "uv_loop_fork", 1 },
+    { &uv.update_time, "uv_update_time", 1 },
+    { &uv.walk, "uv_walk", 1 },
+    { &uv.handle_get_type, "uv_handle_get_type", 1 },
+    { &uv.is_active, "uv_is_active", 1 },
+    { &uv.timer_get_due_in, "uv_timer_get_due_in", 1 },
+    { &uv.timer_get_repeat, "uv_timer_get_repeat", 1 },
+    { &uv.timer_again, "uv_timer_again", 1 },
+    { &uv.timer_set_repeat, "uv_timer_set_repeat", 1 },
+    { &rand_seed, "RAND_seed", 1 },
+    { &v8.isolate, "_ZN2v87Isolate10GetCurrentEv", 1 },
+    { &v8.context, "_ZN2v87Isolate17GetCurrentContextEv", 1 },
+    { &v8.get, "_ZN2v86Object3GetENS_5LocalINS_7ContextEEE"
+               "NS1_INS_5ValueEEE", 0 },
+    { &v8.generator,
+      "_ZN2v88internal7Isolate23random_number_generatorEv", 0 },
+    { &v8.set_seed, "_ZN2v84base21RandomNumberGenerator7SetSeedEl", 0 },
+    { &v8.reset_math,
+      "_ZN2v88internal10MathRandom12ResetContextENS0_7ContextE", 0 },
+    { &process_start, "_ZN4node11per_process15node_start_timeE", 0 },
+
+    /* node 20 and later, then 18 */
+    { &performance_start,
+      "_ZN4node11performance25performance_process_startE", 0 },
+    { &performance_start_us,
+      "_ZN4node11performance35performance_process_start_timestampE", 0 },
+    { &performance_start, "_ZN4node11performance10timeOriginE", 0 },
+    { &performance_start_us,
+      "_ZN4node11performance19timeOriginTimestampE", 0 },
+
+    /* V8 12: another spelling of the same argument */
+    { &v8.reset_math, "_ZN2v88internal10MathRandom12ResetContext"
+                      "ENS0_6TaggedINS0_7ContextEEE", 0 }
+};
+
+
+int
+sbx_node_engine_open(sbx_err_t *err)
+{
+    size_t i;
+    void *at;
+
+    for (i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
+        at = dlsym(RTLD_DEFAULT, symbols[i].name);
+
+        if (at != NULL) {
+            memcpy(symbols[i].to, &at, sizeof(at));
+
+        } else if (symbols[i].needed) {
+            return sbx_fail(err, SBX_STEP_ZYGOTE, ENOSYS, "this node does not "
+                            "export %s", symbols[i].name);
+        }
+    }
+
+    return 0;
+}
+
+
+int
+sbx_node_engine_loop_forked(sbx_err_t *err)
+{
+    int rc = uv.loop_fork(uv.default_loop());
+
+    if (rc != 0) {
+        return sbx_fail(err, SBX_STEP_FDS, -rc, "node's event loop");
+    }
+
+    return 0;
+}
+
+
+/* 1: V8 does not export what Math.random is seeded by; the caller has flags. */
+int
+sbx_node_engine_reseeds_math(void)
+{
+    return v8.generator != NULL && v8.set_seed != NULL
+           && v8.reset_math != NULL;
+}
+
+
+/*
+ * OpenSSL notices a fork by the process's number, which zygote and children of
+ * other namespaces may share.
+ */
+int
+sbx_node_engine_reseed(sbx_err_t *err)
+{
+    int64_t seed;
+    void *isolate;
+    uintptr_t *context;
+    unsigned char bytes[SEED_BYTES];
+
+    if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes)
+        || getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+    {
+        return sbx_fail(err, SBX_STEP_JOB, errno, "random numbers");
+    }
+
+    rand_seed(bytes, sizeof(bytes));
+
+    if (sbx_node_engine_reseeds_math()) {
+        isolate = v8.isolate();
+        context = v8.context(isolate);
+        v8.set_seed(v8.generator(isolate), seed);
+        v8.reset_math(*context);
+    }
+
+    return 0;
+}
+
+
+static void
+note_timer(void *handle, void *arg)
+{
+    due_t *due = arg;
+
+    while (due->timer != NULL) {
+        due++;
+    }
+
+    if (uv.handle_get_type(handle) == UV_TIMER && uv.is_active(handle)
+        && due[1].due_ms != UINT64_MAX)
+    {
+        due->timer = handle;
+        due->due_ms = uv.timer_get_due_in(handle);
+        due->repeat_ms = uv.timer_get_repeat(handle);
+    }
+}
+
+
+/*
+ * The loop's clock stood still since the zygote's start, and an update alone
+ * would make every timer of the zygote's overdue: V8 has one of eight seconds
+ * that starts a collection, in each hello of an older zygote.  Each keeps what it
+ * still had to wait.  uv_timer_again is the one call that moves a timer and
+ * leaves its callback.
+ */
+void
+sbx_node_engine_start_clock(void)
+{
+    int i;
+    void *loop = uv.default_loop();
+    due_t due[TIMERS_MAX + 1];
+
+    clock_gettime(CLOCK_MONOTONIC, &began_mono);
+    clock_gettime(CLOCK_REALTIME, &began_real);
+
+    if (process_start != NULL) {
+        *process_start = (uint64_t) began_mono.tv_sec * 1000000000u
+                         + (uint64_t) began_mono.tv_nsec;
+    }
+
+    if (performance_start != NULL) {
+        *performance_start = (uint64_t) began_mono.tv_sec * 1000000000u
+                             + (uint64_t) began_mono.tv_nsec;
+    }
+
+    if (performance_start_us != NULL) {
+        *performance_start_us = (double) began_real.tv_sec * 1e6
+                                + (double) began_real.tv_nsec / 1e3;
+    }
+
+    memset(due, 0, sizeof(due));
+    due[TIMERS_MAX].due_ms = UINT64_MAX;
+    uv.walk(loop, note_timer, due);
+    uv.update_time(loop);
+
+    for (i = 0; i < TIMERS_MAX && due[i].timer != NULL; i++) {
+        uv.timer_set_repeat(due[i].timer, due[i].due_ms ? due[i].due_ms : 1);
+        uv.timer_again(due[i].timer);
+        uv.timer_set_repeat(due[i].timer, due[i].repeat_ms);
+    }
+}
+
+
+void
+sbx_node_engine_times(double *mono_ns, double *real_us)
+{
+    *mono_ns = (double) began_mono.tv_sec * 1e9 + (double) began_mono.tv_nsec;
+    *real_us = (double) began_real.tv_sec * 1e6
+               + (double) began_real.tv_nsec / 1e3;
+}
+
+
+void
+sbx_node_engine_spin(int mode)
+{
+    (void) uv.run(uv.default_loop(), mode);
+}
+
+
+void *
+sbx_node_engine_get(void *object, void *key)
+{
+    return v8.get == NULL ? NULL
+                          : v8.get(object, v8.context(v8.isolate()), key);
+}

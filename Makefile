@@ -88,7 +88,7 @@ $(bld)/libsbx_plain.a: $(core_srcs:sandbox/%.c=$(plain)/%.o)
 
 # The whole archive, exported: extension modules take its symbols from the
 # program.  It is not position independent, so neither is the program.  Text and
-# constants are one segment with huge pages of its own: see sbx_python_huge.c.
+# constants are one segment with huge pages of its own: see sbx_huge.c.
 $(bld)/deer-flow-python: $(python_objs) $(bld)/libsbx_plain.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -no-pie -Wl,-z,relro,-z,now \
 	    -Wl,-z,noseparate-code,-z,max-page-size=0x200000 \

@@ -22,6 +22,8 @@
 
 #include "sbx_child.h"
 #include "sbx_node_api.h"
+#include "sbx_hot.h"
+#include "sbx_huge.h"
 #include "sbx_root.h"
 
 #define PARK_MS         5000
@@ -35,6 +37,7 @@ typedef struct {
     napi_ref touch;             /* what a standby child calls to warm up */
     napi_ref process;
     sigjmp_buf serving;         /* the frame of serve() */
+    sbx_hot_t *hot, *learning;
     sbx_job_t job;
     int32_t *exit_info;         /* node 20: its fields of the exit code */
     int32_t code_at, has_code_at;
@@ -63,6 +66,7 @@ static void
 child_forked(void)
 {
     sbx_node_in_child = 1;
+    sbx_hot_copy(node.hot);
 }
 
 
@@ -77,7 +81,13 @@ child_entered(sbx_err_t *err)
 
     sbx_node_threads_forked();
 
-    return sbx_node_engine_loop_forked(err);
+    if (sbx_node_engine_loop_forked(err) < 0) {
+        return -1;
+    }
+
+    sbx_node_engine_skip_time();
+
+    return 0;
 }
 
 
@@ -86,6 +96,8 @@ static int
 child_warm(sbx_err_t *err)
 {
     napi_value touch, global, result;
+
+    sbx_hot_touch(node.hot);
 
     if (napi_get_reference_value(node.env, node.touch, &touch) != 0
         || napi_get_global(node.env, &global) != 0
@@ -134,7 +146,7 @@ make_string(napi_env env, sbx_str_t s)
 }
 
 
-/* { file, args }: what JavaScript has to know of the job. */
+/* { file, args }: what JavaScript has to know of the job; file undefined: none. */
 static napi_value
 make_job(napi_env env)
 {
@@ -153,12 +165,46 @@ make_job(napi_env env)
 
     (void) napi_set_named_property(env, job, "args", args);
 
+    if (node.learning != NULL) {
+        return job;
+    }
+
     n = snprintf(path, sizeof(path), "%s/%.*s", SBX_RUN_DIR,
                  (int) node.job.name.len, node.job.name.data);
     (void) napi_set_named_property(env, job, "file", make_string(env,
                                    (sbx_str_t) { path, (size_t) n }));
 
     return job;
+}
+
+
+/*
+ * A whole run, from the first step to the last, of the program that the zygote
+ * was warmed with.  It prints to a pipe, as programs do, which nobody reads.
+ */
+static int
+rehearse(sbx_hot_t *hot, void *arg)
+{
+    int out[2];
+    sbx_err_t err;
+
+    (void) arg;
+
+    child_forked();
+
+    if (pipe2(out, O_CLOEXEC) < 0 || dup2(out[1], STDOUT_FILENO) < 0
+        || dup2(out[1], STDERR_FILENO) < 0)
+    {
+        return -1;
+    }
+
+    if (child_entered(&err) < 0 || sbx_node_engine_reseed(&err) < 0) {
+        return -1;
+    }
+
+    node.learning = hot;
+    sbx_node_engine_start_clock();
+    siglongjmp(node.serving, 1);
 }
 
 
@@ -195,6 +241,8 @@ serve(napi_env env, napi_callback_info info)
         }
 
         sbx_node_fds_note();
+        sbx_huge_text(sbx_node_engine_text());
+        node.hot = sbx_hot_learn(rehearse, NULL);
         (void) sbx_zygote_main(&ops);
         end_zygote(NULL);
     }
@@ -372,6 +420,10 @@ program_ended(void *arg)
 
     if (!sbx_node_in_child) {
         return;
+    }
+
+    if (node.learning != NULL) {
+        sbx_hot_end(node.learning);
     }
 
     if (node.exit_info != NULL) {

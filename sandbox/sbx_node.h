@@ -37,12 +37,16 @@ int sbx_node_fds_renew(sbx_err_t *err);
  * sbx_node_engine.c.  open: looks symbols up; 0, or -1 with what is missing.
  * loop_forked: the event loop's own descriptors.  reseed: random numbers of this
  * child's own; 0, or -1: no source, or Math.random is left to the caller.
- * start_clock: uptime, performance.now() and timers begin now.
+ * skip_time: the loop's timers do not notice how long nothing ran.  start_clock:
+ * the same, and uptime and performance.now() begin now.
  */
 int sbx_node_engine_open(sbx_err_t *err);
+/* An address in V8's text. */
+const void *sbx_node_engine_text(void);
 int sbx_node_engine_loop_forked(sbx_err_t *err);
 int sbx_node_engine_reseed(sbx_err_t *err);
 int sbx_node_engine_reseeds_math(void);
+void sbx_node_engine_skip_time(void);
 void sbx_node_engine_start_clock(void);
 /* When the run began: ns of CLOCK_MONOTONIC, µs since 1970. */
 void sbx_node_engine_times(double *mono_ns, double *real_us);

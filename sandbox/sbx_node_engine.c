@@ -122,6 +122,13 @@ sbx_node_engine_open(sbx_err_t *err)
 }
 
 
+const void *
+sbx_node_engine_text(void)
+{
+    return (const void *) (uintptr_t) v8.isolate;
+}
+
+
 int
 sbx_node_engine_loop_forked(sbx_err_t *err)
 {
@@ -195,36 +202,18 @@ note_timer(void *handle, void *arg)
 
 
 /*
- * The loop's clock stood still since the zygote's start, and an update alone
- * would make every timer of the zygote's overdue: V8 has one of eight seconds
- * that starts a collection, in each hello of an older zygote.  Each keeps what it
- * still had to wait.  uv_timer_again is the one call that moves a timer and
- * leaves its callback.
+ * The loop's clock stood still while the zygote, or a child on standby, waited.
+ * An update alone would make every timer of the zygote's overdue: V8 has one of
+ * eight seconds that starts a full collection, in each hello of an older zygote.
+ * Each keeps what it still had to wait.  uv_timer_again is the one call that
+ * moves a timer and leaves its callback.
  */
 void
-sbx_node_engine_start_clock(void)
+sbx_node_engine_skip_time(void)
 {
     int i;
     void *loop = uv.default_loop();
     due_t due[TIMERS_MAX + 1];
-
-    clock_gettime(CLOCK_MONOTONIC, &began_mono);
-    clock_gettime(CLOCK_REALTIME, &began_real);
-
-    if (process_start != NULL) {
-        *process_start = (uint64_t) began_mono.tv_sec * 1000000000u
-                         + (uint64_t) began_mono.tv_nsec;
-    }
-
-    if (performance_start != NULL) {
-        *performance_start = (uint64_t) began_mono.tv_sec * 1000000000u
-                             + (uint64_t) began_mono.tv_nsec;
-    }
-
-    if (performance_start_us != NULL) {
-        *performance_start_us = (double) began_real.tv_sec * 1e6
-                                + (double) began_real.tv_nsec / 1e3;
-    }
 
     memset(due, 0, sizeof(due));
     due[TIMERS_MAX].due_ms = UINT64_MAX;
@@ -233,9 +222,36 @@ sbx_node_engine_start_clock(void)
 
     for (i = 0; i < TIMERS_MAX && due[i].timer != NULL; i++) {
         uv.timer_set_repeat(due[i].timer, due[i].due_ms ? due[i].due_ms : 1);
-        uv.timer_again(due[i].timer);
+        (void) uv.timer_again(due[i].timer);
         uv.timer_set_repeat(due[i].timer, due[i].repeat_ms);
     }
+}
+
+
+void
+sbx_node_engine_start_clock(void)
+{
+    uint64_t mono_ns;
+
+    clock_gettime(CLOCK_MONOTONIC, &began_mono);
+    clock_gettime(CLOCK_REALTIME, &began_real);
+    mono_ns = (uint64_t) began_mono.tv_sec * 1000000000u
+              + (uint64_t) began_mono.tv_nsec;
+
+    if (process_start != NULL) {
+        *process_start = mono_ns;
+    }
+
+    if (performance_start != NULL) {
+        *performance_start = mono_ns;
+    }
+
+    if (performance_start_us != NULL) {
+        *performance_start_us = (double) began_real.tv_sec * 1e6
+                                + (double) began_real.tv_nsec / 1e3;
+    }
+
+    sbx_node_engine_skip_time();
 }
 
 

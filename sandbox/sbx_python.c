@@ -14,6 +14,7 @@
  */
 
 #include "sbx_python.h"
+#include "sbx_huge.h"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -136,7 +137,7 @@ static int forget_shutdown(void);
 int
 main(void)
 {
-    sbx_python_huge_text();
+    sbx_huge_text(NULL);
     clean_process();
     clean_environment();
 
@@ -460,7 +461,7 @@ make_ready(void)
     Py_DECREF(gc);
     sbx_python.frozen = sbx_python_core_frozen();
     sbx_python_core_fill();
-    sbx_python_hot_learn();
+    sbx_python_learn();
 
     return result == NULL ? -1 : 0;
 }

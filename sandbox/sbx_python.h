@@ -127,18 +127,11 @@ void sbx_python_forget(void);
 /* How often a shared object was loaded, by the dynamic loader's count. */
 unsigned long long sbx_python_libraries(void);
 
-/* Moves the program's text into huge pages, or leaves it.  Run in: zygote. */
-void sbx_python_huge_text(void);
-
 /*
- * Learns which pages a run writes to.  Runs in: zygote, when all else is ready.
- * Has a child's own copies made of them; and writes to each, which on a virtual
- * machine fills the host's tables too (in idle time).  Run in: child.
- * thorough: as for sbx_python_rehearse.
+ * Learns which pages a run writes to, a thorough one too: see sbx_hot.h.  Runs
+ * in: zygote, when all else is ready.
  */
-void sbx_python_hot_learn(void);
-void sbx_python_hot_copy(int thorough);
-void sbx_python_hot_touch(void);
+void sbx_python_learn(void);
 
 /*
  * PyOS_AfterFork_Child, without the hooks of the preloaded modules.  Runs in:

@@ -17,6 +17,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "sbx_hot.h"
 #include "sbx_root.h"
 
 #define PATH_SIZE   (sizeof(SBX_RUN_DIR) + SBX_NAME_MAX + 1)
@@ -54,6 +55,29 @@ static const char warm_program[] =
 static const char short_program[] = "print(1 + 1)\n";
 
 
+/* By `thorough` of sbx_python_rehearse. */
+static sbx_hot_t *hot[2];
+
+
+static int
+rehearse_forked(sbx_hot_t *unused, void *thorough)
+{
+    (void) unused;
+
+    sbx_python_forked();
+
+    return sbx_python_rehearse(thorough != NULL);
+}
+
+
+void
+sbx_python_learn(void)
+{
+    hot[0] = sbx_hot_learn(rehearse_forked, NULL);
+    hot[1] = sbx_hot_learn(rehearse_forked, hot);
+}
+
+
 /*
  * Of what the modules' hooks do, which are not called, only the random state
  * (siblings would draw the same numbers) and the thread's kernel number are
@@ -64,7 +88,7 @@ sbx_python_forked(void)
 {
     PyObject *none, *id;
 
-    sbx_python_hot_copy(0);
+    sbx_hot_copy(hot[0]);
     sbx_python_core_after_fork();
     prctl(PR_SET_NAME, "python3", 0, 0, 0);
 
@@ -93,8 +117,8 @@ sbx_python_forked(void)
 int
 sbx_python_warm(sbx_err_t *err)
 {
-    sbx_python_hot_copy(1);
-    sbx_python_hot_touch();
+    sbx_hot_copy(hot[1]);
+    sbx_hot_touch(hot[1]);
 
     if (sbx_python_rehearse(0) == -1) {
         return sbx_fail(err, SBX_STEP_WARM, errno, "prepare warm-up");

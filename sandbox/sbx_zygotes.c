@@ -499,8 +499,7 @@ open_program(sbx_zyg_t *z)
 /*
  * --expose-internals shows the bootstrap's parts to the warm-up, which hides
  * them again; the larger young generation spares allocating programs most of
- * their collections; huge pages spare each child the faults on its text.  What
- * main.js is named after is never opened: see sbx_node_zygote.js.
+ * their collections.  What main.js is named after is never opened: see sbx_node_zygote.js.
  */
 static char **
 make_argv(const sbx_zyg_t *z)
@@ -524,7 +523,6 @@ make_argv(const sbx_zyg_t *z)
 
         argv[n++] = "--no-warnings";
         argv[n++] = "--expose-internals";
-        argv[n++] = "--use-largepages=on";
         argv[n++] = "--min-semi-space-size=4";
         argv[n++] = "-r";
         argv[n++] = script;

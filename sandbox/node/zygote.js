@@ -76,9 +76,10 @@ function takeJob() {
   // ---- everything below runs in a child, once its job is there
 
   const [mono, real, seeds] = addon.start();
+  const file = job.file ?? warm.hello;          // a rehearsal has none
 
   process.execPath = execPath;
-  process.argv = [execPath, job.file, ...job.args];
+  process.argv = [execPath, file, ...job.args];
   define('pid', addon.pid());
   process.execArgv = [...execArgv];
   internals.setOrigin(mono, real);
@@ -94,7 +95,7 @@ function takeJob() {
     v8.setFlagsFromString('--random-seed=0');
   }
 
-  return runMain.bind(Module, job.file);
+  return runMain.bind(Module, file);
 }
 
 Object.defineProperty(Module, 'runMain', {

@@ -1,5 +1,5 @@
 /*
- * sbx_python_hot.c: the pages that every run writes to, copied in one go.
+ * sbx_hot.c: the pages that every run writes to, copied in one go.
  *
  * A child shares the zygote's memory until it writes to it; then the kernel
  * copies that page, at the price of a fault.  A hello writes to some hundred,
@@ -10,11 +10,11 @@
  * Learning runs in the zygote, before any client's data; the rest in the child.
  */
 
-#include "sbx_python.h"
+#include "sbx_hot.h"
 
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +24,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
+#define LEARN_S     5
 #define RANGES_MAX  1024
 #define MAPPINGS_MAX  1024
 
@@ -40,45 +41,31 @@ typedef struct {
     size_t len;
 } range_t;
 
-typedef struct {
+struct sbx_hot_s {
     size_t nmappings, count;
     range_t mappings[MAPPINGS_MAX];     /* private and writable, before */
     range_t ranges[RANGES_MAX];
-} hot_t;
+};
 
 
-static hot_t *learn(int thorough);
-static void note_mappings(hot_t *hot);
-static void note_pages(hot_t *hot);
-static void note_pages_of(hot_t *hot, int pagemap, uintptr_t lo, uintptr_t hi);
-static void note_page(hot_t *hot, uintptr_t lo, uintptr_t at);
+static void note_mappings(sbx_hot_t *hot);
+static void note_pages(sbx_hot_t *hot);
+static void note_pages_of(sbx_hot_t *hot, int pagemap, uintptr_t lo, uintptr_t hi);
+static void note_page(sbx_hot_t *hot, uintptr_t lo, uintptr_t at);
 
 
-/*
- * By `thorough` of sbx_python_rehearse.  Learned before the fork, so every child
- * has them; not written any more.
- */
-static hot_t *learned[2];
 static size_t page_size;
 
 
-/* Nothing learned is nothing lost but time, so nothing here is an error. */
-void
-sbx_python_hot_learn(void)
-{
-    page_size = (size_t) sysconf(_SC_PAGESIZE);
-
-    learned[0] = learn(0);
-    learned[1] = learn(1);
-}
-
-
-static hot_t *
-learn(int thorough)
+sbx_hot_t *
+sbx_hot_learn(int (*motions)(sbx_hot_t *hot, void *arg), void *arg)
 {
     pid_t pid;
-    hot_t *hot = mmap(NULL, sizeof(*hot), PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    sbx_hot_t *hot;
+
+    page_size = (size_t) sysconf(_SC_PAGESIZE);
+    hot = mmap(NULL, sizeof(*hot), PROT_READ | PROT_WRITE,
+               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     if (hot == MAP_FAILED) {
         return NULL;
@@ -87,14 +74,14 @@ learn(int thorough)
     pid = fork();
 
     if (pid == 0) {
+        (void) alarm(LEARN_S);
         note_mappings(hot);
-        sbx_python_forked();
 
-        if (sbx_python_rehearse(thorough) == 0) {
-            note_pages(hot);
+        if (motions(hot, arg) == 0) {
+            sbx_hot_end(hot);
         }
 
-        _exit(0);
+        _exit(1);
     }
 
     if (pid > 0) {
@@ -108,10 +95,16 @@ learn(int thorough)
 
 
 void
-sbx_python_hot_copy(int thorough)
+sbx_hot_end(sbx_hot_t *hot)
 {
-    const hot_t *hot = learned[thorough];
+    note_pages(hot);
+    _exit(0);
+}
 
+
+void
+sbx_hot_copy(const sbx_hot_t *hot)
+{
     for (size_t i = 0; hot != NULL && i < hot->count; i++) {
         if (madvise((void *) hot->ranges[i].at, hot->ranges[i].len,
                     MADV_POPULATE_WRITE) == -1)
@@ -123,10 +116,8 @@ sbx_python_hot_copy(int thorough)
 
 
 void
-sbx_python_hot_touch(void)
+sbx_hot_touch(const sbx_hot_t *hot)
 {
-    const hot_t *hot = learned[1];
-
     for (size_t i = 0; hot != NULL && i < hot->count; i++) {
         volatile char *at = (volatile char *) hot->ranges[i].at;
 
@@ -142,7 +133,7 @@ sbx_python_hot_touch(void)
  * arena, more of the heap) no child has: to touch that would end it.
  */
 static void
-note_mappings(hot_t *hot)
+note_mappings(sbx_hot_t *hot)
 {
     char line[512];
     FILE *maps = fopen("/proc/self/maps", "re");
@@ -152,7 +143,7 @@ note_mappings(hot_t *hot)
         unsigned long lo, hi;
 
         if (sscanf(line, "%lx-%lx %4s", &lo, &hi, rights) == 3
-            && strcmp(rights, "rw-p") == 0 && hot->nmappings < MAPPINGS_MAX)
+            && rights[1] == 'w' && rights[3] == 'p' && hot->nmappings < MAPPINGS_MAX)
         {
             hot->mappings[hot->nmappings++] = (range_t) { lo, hi - lo };
         }
@@ -166,7 +157,7 @@ note_mappings(hot_t *hot)
 
 /* What the fork has of its own by now. */
 static void
-note_pages(hot_t *hot)
+note_pages(sbx_hot_t *hot)
 {
     int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 
@@ -181,7 +172,7 @@ note_pages(hot_t *hot)
 
 
 static void
-note_pages_of(hot_t *hot, int pagemap, uintptr_t lo, uintptr_t hi)
+note_pages_of(sbx_hot_t *hot, int pagemap, uintptr_t lo, uintptr_t hi)
 {
     uint64_t entries[512];
 
@@ -213,7 +204,7 @@ note_pages_of(hot_t *hot, int pagemap, uintptr_t lo, uintptr_t hi)
 
 /* A gap before lo, where the mapping starts, may be a page of no rights. */
 static void
-note_page(hot_t *hot, uintptr_t lo, uintptr_t at)
+note_page(sbx_hot_t *hot, uintptr_t lo, uintptr_t at)
 {
     range_t *last = hot->count > 0 ? &hot->ranges[hot->count - 1] : NULL;
 

@@ -1,0 +1,192 @@
+/*
+ * sbx_huge.c: a zygote's program text in huge pages.
+ *
+ * Runs in the zygote, before it forks.  A fork copies no page tables of a
+ * mapped file, so every child would take a fault for each sixteen pages of the
+ * interpreter that it runs through, some thirty in a hello.  Anonymous memory
+ * is there after a fork; in huge pages it costs the fork three entries.  (In
+ * small ones, copying the entries costs more than the faults it saves: then
+ * the text stays where it is.)
+ */
+
+#include "sbx_huge.h"
+
+#include <link.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define HUGE        ((size_t) 2 << 20)
+#define ROUND(n)    (((n) + HUGE - 1) & ~(HUGE - 1))
+
+
+#define PARTS_MAX   4
+
+typedef struct {
+    uintptr_t at;
+    size_t len;
+    uintptr_t next;     /* where the segment behind it starts */
+    int rights;
+} part_t;
+
+typedef struct {
+    uintptr_t within;   /* an address in the text; 0: the program's */
+    int nparts;
+    part_t parts[PARTS_MAX];
+} object_t;
+
+
+static int find_parts(struct dl_phdr_info *info, size_t size, void *data);
+static void move(const part_t *part);
+static char *reserve(size_t len, char **whole);
+static int is_huge(const char *at, size_t len);
+
+
+void
+sbx_huge_text(const void *within)
+{
+    int i;
+    object_t object = { .within = (uintptr_t) within };
+
+    dl_iterate_phdr(find_parts, &object);
+
+    for (i = 0; i < object.nparts; i++) {
+        move(&object.parts[i]);
+    }
+}
+
+
+/* Text and constants; the first object is the program. */
+static int
+find_parts(struct dl_phdr_info *info, size_t size, void *data)
+{
+    int i, found;
+    uintptr_t at, page = ~(uintptr_t) (sysconf(_SC_PAGESIZE) - 1);
+    object_t *object = data;
+    const ElfW(Phdr) *h;
+
+    (void) size;
+
+    found = object->within == 0;
+    object->nparts = 0;
+
+    for (i = 0; i < info->dlpi_phnum; i++) {
+        h = &info->dlpi_phdr[i];
+        at = info->dlpi_addr + h->p_vaddr;
+
+        if (h->p_type != PT_LOAD) {
+            continue;
+        }
+
+        if (at <= object->within && object->within < at + h->p_memsz) {
+            found = 1;
+        }
+
+        /* segments are in the order of their addresses */
+        if (object->nparts > 0
+            && object->parts[object->nparts - 1].next == UINTPTR_MAX)
+        {
+            object->parts[object->nparts - 1].next = at & page;
+        }
+
+        if (!(h->p_flags & PF_W) && object->nparts < PARTS_MAX) {
+            object->parts[object->nparts++] = (part_t) {
+                at, h->p_memsz, UINTPTR_MAX,
+                PROT_READ | (h->p_flags & PF_X ? PROT_EXEC : 0)
+            };
+        }
+    }
+
+    if (!found) {
+        object->nparts = 0;
+    }
+
+    return found;
+}
+
+
+/*
+ * What of a part is whole huge pages, and a last one that it only begins where
+ * nothing else is in it (the Makefile sees to that for our own program).
+ */
+static void
+move(const part_t *part)
+{
+    size_t len;
+    char *whole, *copy;
+    uintptr_t end = part->at + part->len;
+    uintptr_t lo = ROUND(part->at), hi = ROUND(end);
+
+    if (hi > part->next) {
+        hi -= HUGE;
+    }
+
+    if (hi <= lo) {
+        return;
+    }
+
+    len = hi - lo;
+    copy = reserve(len, &whole);
+
+    if (copy == NULL) {
+        return;
+    }
+
+    if (madvise(copy, len, MADV_HUGEPAGE) == 0) {
+        memcpy(copy, (void *) lo, hi < end ? len : end - lo);
+
+        /* the old mapping goes in the same call that puts the copy there */
+        if (is_huge(copy, len) && mprotect(copy, len, part->rights) == 0
+            && mremap(copy, len, len, MREMAP_MAYMOVE | MREMAP_FIXED,
+                      (void *) lo) != MAP_FAILED)
+        {
+            munmap(whole, copy - whole);
+            munmap(copy + len, whole + HUGE - copy);
+            return;
+        }
+    }
+
+    munmap(whole, len + HUGE);
+}
+
+
+/* len bytes at a huge page's border, within *whole of len + HUGE. */
+static char *
+reserve(size_t len, char **whole)
+{
+    *whole = mmap(NULL, len + HUGE, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return *whole == MAP_FAILED ? NULL : (char *) ROUND((uintptr_t) *whole);
+}
+
+
+/* Huge pages are a wish: what the kernel made of it stands in smaps. */
+static int
+is_huge(const char *at, size_t len)
+{
+    int here = 0;
+    size_t huge = 0;
+    char line[256];
+    FILE *file = fopen("/proc/self/smaps", "re");
+
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+        unsigned long lo, hi, kib;
+
+        if (sscanf(line, "%lx-%lx ", &lo, &hi) == 2) {
+            here = lo <= (uintptr_t) at && (uintptr_t) at < hi;
+
+        } else if (here && sscanf(line, "AnonHugePages: %lu kB", &kib) == 1) {
+            huge = kib << 10;
+        }
+    }
+
+    if (file != NULL) {
+        fclose(file);
+    }
+
+    return huge >= len;
+}

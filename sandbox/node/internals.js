@@ -23,7 +23,11 @@ function loadHelpers() {
 const BuiltinModule = loadHelpers().loadBuiltinModule('fs').constructor;
 const isPublic = (id) => !id.startsWith('internal/');
 
+// Exposed with the door, and for tests of node alone.
 function hide() {
+  delete globalThis.internalBinding;
+  delete globalThis.primordials;
+
   const ids = Module.builtinModules.filter(isPublic);
 
   if (BuiltinModule.setRealmAllowRequireByUsers !== undefined) {

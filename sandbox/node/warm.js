@@ -129,6 +129,7 @@ module.exports = (addon, internals) => {
       fs.readFileSync('/dev/null');
       closeStdio();
       addon.spin(NOWAIT);
+      process._tickCallback();
       forgetStdio();
       fs.closeSync(ends[1]);
       addon.setStdio(OWN);

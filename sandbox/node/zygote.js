@@ -78,6 +78,7 @@ function takeJob() {
   const [mono, real, seeds] = addon.start();
   const file = job.file ?? warm.hello;          // a rehearsal has none
 
+  process.chdir(path.dirname(file));            // node remembers where it was
   process.execPath = execPath;
   process.argv = [execPath, file, ...job.args];
   define('pid', addon.pid());

@@ -187,6 +187,7 @@ set_page(sbx_lane_t *lane)
     page->refusals = 0;
     page->alloc_limit = sbx_run_alloc_limit(run);
     page->one_arena = run->runtime->address_space != 0;
+    page->files_limit = (uint32_t) sbx_run_limit_of(run, SBX_LIMIT_OPEN_FILES);
     page->largest = 0;
     page->files_peak = 0;
     page->threads_peak = page->threads;

@@ -340,6 +340,12 @@ def files(guest):
         check(r["exit"] == 1 and r["files_refused"] >= 1,
               f"too many open files: {name}", r)
 
+    r = run_code(guest, PYTHON, "import resource as r\n"
+                 "r.setrlimit(r.RLIMIT_NOFILE, (32, 32))\n"
+                 "a = [open('/dev/null') for _ in range(40)]", nofile=64)
+    check(r["exit"] == 1 and r["files_refused"] == 0,
+          "a limit of the program's own is not the run's", r)
+
     r = run_code(guest, PYTHON, "a = [open('/dev/null') for _ in range(40)]\n"
                  "print(max(f.fileno() for f in a)); del a\n"
                  "b = [open('/dev/null') for _ in range(20)]")

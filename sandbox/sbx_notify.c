@@ -189,12 +189,19 @@ decide(sbx_lane_t *lane, const struct seccomp_notif *req,
     struct seccomp_notif_resp *resp)
 {
     char name[32];
+    uint64_t args[6];
+    sbx_rule_t rule;
     const sbx_syscall_t *row;
+    const sbx_syscall_arg_t *arg;
 
     row = sbx_syscall_by_number(req->data.nr, name, sizeof(name));
+    memcpy(args, req->data.args, sizeof(args));
+    arg = sbx_syscall_arg_find(name, args);
+    rule = row == NULL || (arg != NULL && arg->rule == SBX_RULE_KILL)
+           ? SBX_RULE_KILL : row->rule;
     resp->error = -EPERM;
 
-    if (row != NULL && row->rule == SBX_RULE_THREAD) {
+    if (rule == SBX_RULE_THREAD) {
 
         if (may_clone(lane, req)) {
             lane->forks++;
@@ -209,7 +216,7 @@ decide(sbx_lane_t *lane, const struct seccomp_notif *req,
         return;
     }
 
-    if (row != NULL && row->rule == SBX_RULE_ERRNO) {
+    if (rule == SBX_RULE_ERRNO) {
         resp->error = -row->errnum;
         note_refused(lane, name);
         return;

@@ -1,6 +1,6 @@
 # expect: memory_exceeded hook
 # without hook: error exit=1
-# limits: {"memory": "64m"}
+# limits: {"memory": "64m", "threads": 0}
 # output: no limit raised\n
 # weight: 7
 # cannot raise a limit, and gets no more than before

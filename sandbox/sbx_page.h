@@ -67,7 +67,7 @@ typedef struct {
     uint32_t one_arena;         /* exec path: malloc is not to reserve 64 MiB
                                    for each thread; address space is bounded */
     uint32_t fault;             /* sbx_page_fault_t, in test builds */
-    uint32_t files_limit;       /* the run's limit of descriptors; 0: not known */
+    uint32_t files_limit;       /* the run's of descriptors; 0: not known */
     uint8_t settings_reserved[28];
 
     /* the hook's; all accessed with relaxed atomics */

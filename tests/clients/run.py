@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Clients against the example: others', unmodified, and our thin one.  Prints TAP.
+"""Clients against the example: others', unmodified, and our own.  Prints TAP.
 
     run.py --url http://127.0.0.1:8080 --work DIRECTORY
 

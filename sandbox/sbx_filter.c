@@ -74,6 +74,7 @@ static uint32_t row_action(sbx_filter_id_t id, const sbx_syscall_t *row);
 static uint32_t arg_action(sbx_filter_id_t id, const sbx_syscall_arg_t *row);
 static const sbx_syscall_t *find_row(const char *name);
 static const sbx_syscall_arg_t *find_args(const char *name);
+static int has_listener(sbx_filter_id_t id);
 static int is_notified(const sbx_syscall_t *row);
 static int write_all(int fd, const void *data, size_t len);
 
@@ -96,6 +97,27 @@ sbx_syscall_by_number(int number, char *name, size_t size)
     }
 
     return row;
+}
+
+
+const sbx_syscall_arg_t *
+sbx_syscall_arg_find(const char *name, const uint64_t args[6])
+{
+    uint32_t value;
+    const sbx_syscall_arg_t *a;
+
+    for (a = sbx_syscall_args; a->name != NULL; a++) {
+        value = (uint32_t) args[a->arg];
+
+        if (strcmp(a->name, name) == 0
+            && (a->test == SBX_ARG_IS ? value == a->value
+                                      : (value & a->value) != 0))
+        {
+            return a;
+        }
+    }
+
+    return NULL;
 }
 
 
@@ -379,17 +401,16 @@ emit(program_t *p, struct sock_filter insn)
 static uint32_t
 row_action(sbx_filter_id_t id, const sbx_syscall_t *row)
 {
-    int listener, forking;
+    int forking;
 
     if (id == SBX_FILTER_NOTIFY) {
         return is_notified(row) ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW;
     }
 
-    listener = (id == SBX_FILTER_SINGLE || id == SBX_FILTER_FORKING);
     forking = (id == SBX_FILTER_FORKING || id == SBX_FILTER_PLAIN_FORKING);
 
     if (row->rule == SBX_RULE_ALLOW || row->rule == SBX_RULE_EXIT
-        || (listener && is_notified(row))
+        || (has_listener(id) && is_notified(row))
         || (forking && row->rule == SBX_RULE_THREAD))
     {
         return SECCOMP_RET_ALLOW;
@@ -412,14 +433,20 @@ row_action(sbx_filter_id_t id, const sbx_syscall_t *row)
 
 /*
  * The answer to a matching row, or UINT32_MAX for no test at all.  `notify`
- * steps aside for all rows: the strict filter on top has the same ones.
+ * has what the listener is to name, and steps aside for all other rows: the
+ * strict filter on top has the same ones.
  */
 static uint32_t
 arg_action(sbx_filter_id_t id, const sbx_syscall_arg_t *row)
 {
     const sbx_syscall_t *call;
+    int named = row->rule == SBX_RULE_KILL && !row->zygote;
 
     if (id == SBX_FILTER_NOTIFY) {
+        if (named) {
+            return SECCOMP_RET_USER_NOTIF;
+        }
+
         call = find_row(row->name);
 
         return call && is_notified(call) ? SECCOMP_RET_ALLOW : UINT32_MAX;
@@ -434,8 +461,16 @@ arg_action(sbx_filter_id_t id, const sbx_syscall_arg_t *row)
         return SECCOMP_RET_ERRNO | (uint32_t) row->errnum;
 
     default:
-        return SECCOMP_RET_KILL_PROCESS;
+        return named && has_listener(id) ? SECCOMP_RET_ALLOW
+                                         : SECCOMP_RET_KILL_PROCESS;
     }
+}
+
+
+static int
+has_listener(sbx_filter_id_t id)
+{
+    return id == SBX_FILTER_SINGLE || id == SBX_FILTER_FORKING;
 }
 
 

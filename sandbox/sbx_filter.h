@@ -62,7 +62,7 @@ typedef enum { SBX_ARG_IS, SBX_ARG_HAS } sbx_arg_test_t;
  * What a call's argument changes: where it is `value` (IS) or has one of its
  * bits (HAS), this rule holds in place of the call's own.  Only the low 32 bits
  * count, as the kernel sees them in all these calls.  The filters decide these
- * rows themselves, so the listener never hears of them.
+ * rows themselves, but for KILL: there the listener has to tell the name.
  */
 typedef struct {
     const char *name;
@@ -71,6 +71,7 @@ typedef struct {
     uint32_t value;
     sbx_rule_t rule;        /* ALLOW, ERRNO or KILL */
     int errnum;
+    int zygote;             /* 1: the zygote's own call; killed without a name */
     const char *reason;
 } sbx_syscall_arg_t;
 
@@ -80,6 +81,10 @@ extern const sbx_syscall_arg_t sbx_syscall_args[];
 /* The row of a call by its number on this machine, or NULL.  name: resolved
  * even without a row; caller's buffer.  Runs in: supervisor (libseccomp). */
 const sbx_syscall_t *sbx_syscall_by_number(int number, char *name, size_t size);
+
+/* The first argument row that a call matches, or NULL. */
+const sbx_syscall_arg_t *sbx_syscall_arg_find(const char *name,
+    const uint64_t args[6]);
 
 /*
  * Builds all programs into one sealed memfd: an array of SBX_FILTER_COUNT

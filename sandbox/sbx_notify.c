@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "sbx_check.h"
 #include "sbx_filter.h"
 #include "sbx_log.h"
 #include "sbx_state.h"
@@ -189,12 +190,19 @@ decide(sbx_lane_t *lane, const struct seccomp_notif *req,
     struct seccomp_notif_resp *resp)
 {
     char name[32];
+    uint64_t args[6];
+    sbx_rule_t rule;
     const sbx_syscall_t *row;
+    const sbx_syscall_arg_t *arg;
 
     row = sbx_syscall_by_number(req->data.nr, name, sizeof(name));
+    memcpy(args, req->data.args, sizeof(args));
+    arg = sbx_syscall_arg_find(name, args);
+    rule = row == NULL || (arg != NULL && arg->rule == SBX_RULE_KILL)
+           ? SBX_RULE_KILL : row->rule;
     resp->error = -EPERM;
 
-    if (row != NULL && row->rule == SBX_RULE_THREAD) {
+    if (rule == SBX_RULE_THREAD) {
 
         if (may_clone(lane, req)) {
             lane->forks++;
@@ -209,7 +217,7 @@ decide(sbx_lane_t *lane, const struct seccomp_notif *req,
         return;
     }
 
-    if (row != NULL && row->rule == SBX_RULE_ERRNO) {
+    if (rule == SBX_RULE_ERRNO) {
         resp->error = -row->errnum;
         note_refused(lane, name);
         return;
@@ -280,6 +288,19 @@ answer_early(sbx_lane_t *lane, const struct seccomp_notif *req)
 }
 
 
+/* What an operator's runtime has at the end of an empty program, which cannot
+ * tell it itself. */
+static void
+measure(sbx_lane_t *lane)
+{
+    if (lane != NULL && lane->run != NULL && lane->run->measures) {
+        lane->run->seen_bytes =
+            sbx_look_bytes(lane->pid, lane->run->runtime->address_space
+                                      ? "VmPeak:" : "VmData:");
+    }
+}
+
+
 void
 sbx_notify_handler(sbx_event_t *ev, uint32_t events)
 {
@@ -308,6 +329,7 @@ sbx_notify_handler(sbx_event_t *ev, uint32_t events)
     lane = find_lane(l, (pid_t) req.pid, req.id);
 
     if (req.data.nr == SYS_exit_group) {
+        measure(lane);
         answer_early(lane, &req);
         resp.error = 0;
         resp.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;

@@ -67,7 +67,8 @@ typedef struct {
     uint32_t one_arena;         /* exec path: malloc is not to reserve 64 MiB
                                    for each thread; address space is bounded */
     uint32_t fault;             /* sbx_page_fault_t, in test builds */
-    uint8_t settings_reserved[32];
+    uint32_t files_limit;       /* the run's of descriptors; 0: not known */
+    uint8_t settings_reserved[28];
 
     /* the hook's; all accessed with relaxed atomics */
     uint64_t self;              /* address the hook mapped this page at */
@@ -92,7 +93,8 @@ typedef struct {
                                    run; when a forked process is refused in
                                    KILL mode, the hook ends this one too, by
                                    SIGKILL */
-    uint32_t files_refused;     /* calls that failed with EMFILE */
+    uint32_t files_refused;     /* calls that failed with EMFILE, under the
+                                   run's limit */
     uint32_t files_peak;        /* highest descriptor seen, and one */
     uint32_t threads;           /* of the owner, beyond its first, that have
                                    allocated; now */

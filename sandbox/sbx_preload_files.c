@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,6 +21,17 @@
  * cancelled, which a raw system call would not be. */
 extern int __open(const char *path, int flags, ...);
 extern int __open64(const char *path, int flags, ...);
+
+
+/* A program that lowered its own limit ran into that, not into the run's. */
+static int
+is_own_limit(const sbx_page_t *page)
+{
+    struct rlimit rl;
+
+    return getrlimit(RLIMIT_NOFILE, &rl) == 0
+           && rl.rlim_cur < sbx_hook_get(&page->files_limit);
+}
 
 
 /*
@@ -43,7 +55,7 @@ look(int rc, int fd)
                                                __ATOMIC_RELAXED))
         { /* peak was read again */ }
 
-    } else if (errno == EMFILE) {
+    } else if (errno == EMFILE && !is_own_limit(page)) {
         __atomic_add_fetch(&page->files_refused, 1, __ATOMIC_RELAXED);
     }
 

@@ -173,8 +173,9 @@ probe_done(sbx_task_t *run)
 
     if (v->status == SBX_SUCCESS) {
         rt->measured = 1;
-        rt->base_bytes = field(run, rt->address_space ? "VmPeak:"
-                                                      : "VmData:") << 10;
+        rt->base_bytes = rt->conf->own ? run->seen_bytes
+                         : field(run, rt->address_space ? "VmPeak:"
+                                                        : "VmData:") << 10;
         measure_floors(rt, run);
         rt->hook_base = v->memory_source == SBX_SOURCE_HOOK
                         ? (int64_t) v->memory_bytes : 0;

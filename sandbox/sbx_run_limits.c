@@ -23,7 +23,7 @@
 #define STACK_GUARD         (64 * 1024)
 #define DISK_PAGE           4096
 
-/* An operator's own runtime that could not be measured: a generous floor. */
+/* An operator's own runtime that refuses an empty program: a generous base. */
 #define UNMEASURED_BASE     (256 * MIB)
 
 
@@ -129,15 +129,16 @@ set_rlimits(sbx_lane_t *lane)
 uint64_t
 sbx_run_backstop(const sbx_lane_t *lane)
 {
-    uint64_t memory;
+    uint64_t memory, base;
     const sbx_task_t *run = lane->run;
 
     memory = sbx_run_limit_of(run, SBX_LIMIT_MEMORY);
     memory = memory / 1000 * run->job->factor_permille + CGROUP_SLACK;
 
     if (lane->kind == SBX_ZYGOTE_KIND_EXEC) {
-        memory += run->runtime->hook_base > 0
-                  ? (uint64_t) run->runtime->hook_base : UNMEASURED_BASE;
+        base = run->runtime->hook_base > 0
+               ? (uint64_t) run->runtime->hook_base : run->runtime->base_bytes;
+        memory += base > 0 ? base : UNMEASURED_BASE;
     }
 
     return memory;
@@ -187,6 +188,7 @@ set_page(sbx_lane_t *lane)
     page->refusals = 0;
     page->alloc_limit = sbx_run_alloc_limit(run);
     page->one_arena = run->runtime->address_space != 0;
+    page->files_limit = (uint32_t) sbx_run_limit_of(run, SBX_LIMIT_OPEN_FILES);
     page->largest = 0;
     page->files_peak = 0;
     page->threads_peak = page->threads;

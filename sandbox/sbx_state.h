@@ -49,7 +49,8 @@ typedef enum { SBX_ZYGOTE_KIND_EXEC = 0, SBX_ZYGOTE_KIND_PYTHON,
 typedef struct {
     const sbx_runtime_conf_t *conf;
     int address_space;      /* RLIMIT_AS (python) or RLIMIT_DATA */
-    uint64_t base_bytes;    /* exec path: VmSize or VmData of an empty program */
+    uint64_t base_bytes;    /* exec path: VmSize or VmData of an empty program,
+                               0: not measured */
     int64_t hook_base;      /* exec path: live bytes of an empty program */
     int measured;           /* the self-test passed, both bases are known */
     uint64_t floors[SBX_LIMIT_COUNT];   /* what an empty program needed */
@@ -103,6 +104,7 @@ struct sbx_task_s {
     int no_zygote;              /* exec path */
     int tries_zygote;           /* a self-test of its runtime's zygote */
     int measures;               /* a self-test: finds what limits should be */
+    uint64_t seen_bytes;        /* what that had at its end; 0: not seen */
     const sbx_watch_t *watch;   /* NULL: none */
     int forked_again;           /* its zygote failed it once */
     sbx_lane_t *lane;

@@ -37,7 +37,6 @@
 #define ERRNO(name, err, why)    { name, SBX_RULE_ERRNO, err, 0, why }
 #define ZERRNO(name, err, why)   { name, SBX_RULE_ERRNO, err, 1, why }
 #define KILL(name, why)          { name, SBX_RULE_KILL, 0, 0, why }
-#define ZKILL(name, why)         { name, SBX_RULE_KILL, 0, 1, why }
 #define ABSENT(name, why)        { name, SBX_RULE_ENOSYS, 0, 0, why }
 #define ZABSENT(name, why)       { name, SBX_RULE_ENOSYS, 0, 1, why }
 
@@ -333,7 +332,7 @@ const sbx_syscall_t sbx_syscalls[] = {
     KILL("process_vm_writev", "writes another process"),
     KILL("pidfd_getfd", "takes another process's descriptor"),
     KILL("unshare", "namespaces open kernel paths meant for root"),
-    ZKILL("setns", "namespaces of others"),
+    KILL("setns", "namespaces of others"),
     KILL("mount", "changes the root"),
     KILL("umount2", "uncovers what a mount hides"),
     KILL("pivot_root", "changes the root"),
@@ -398,11 +397,11 @@ const sbx_syscall_t sbx_syscalls[] = {
 
 
 #define ARG_ALLOW(name, arg, value, why)                                       \
-    { name, arg, SBX_ARG_IS, (uint32_t) (value), SBX_RULE_ALLOW, 0, why }
+    { name, arg, SBX_ARG_IS, (uint32_t) (value), SBX_RULE_ALLOW, 0, 0, why }
 #define ARG_ERRNO(name, arg, value, err, why)                                  \
-    { name, arg, SBX_ARG_IS, (uint32_t) (value), SBX_RULE_ERRNO, err, why }
+    { name, arg, SBX_ARG_IS, (uint32_t) (value), SBX_RULE_ERRNO, err, 0, why }
 #define ARG_KILL(name, arg, value, why)                                        \
-    { name, arg, SBX_ARG_IS, (uint32_t) (value), SBX_RULE_KILL, 0, why }
+    { name, arg, SBX_ARG_IS, (uint32_t) (value), SBX_RULE_KILL, 0, 0, why }
 #define PRCTL(option)  ARG_ALLOW("prctl", 0, option, "about itself, harmless")
 
 /* CLONE_NEWTIME is not here: in clone its bit is part of the exit signal. */
@@ -423,14 +422,18 @@ const sbx_syscall_t sbx_syscalls[] = {
 
 /* All rows of one call stand together; the first that matches decides. */
 const sbx_syscall_arg_t sbx_syscall_args[] = {
-    { "clone", 0, SBX_ARG_HAS, CLONE_NAMESPACES, SBX_RULE_KILL, 0,
+    { "clone", 0, SBX_ARG_HAS, CLONE_NAMESPACES, SBX_RULE_KILL, 0, 0,
       "namespaces open kernel paths meant for root" },
-    { "clone", 0, SBX_ARG_HAS, CLONE_PARENT, SBX_RULE_KILL, 0,
+    { "clone", 0, SBX_ARG_HAS, CLONE_PARENT, SBX_RULE_KILL, 0, 0,
       "would make a process the supervisor's child" },
-    { "clone", 0, SBX_ARG_HAS, CLONE_PTRACE, SBX_RULE_KILL, 0,
+    { "clone", 0, SBX_ARG_HAS, CLONE_PTRACE, SBX_RULE_KILL, 0, 0,
       "hands the new process to a tracer" },
-    { "clone", 0, SBX_ARG_HAS, CLONE_THREAD, SBX_RULE_ALLOW, 0,
+    { "clone", 0, SBX_ARG_HAS, CLONE_THREAD, SBX_RULE_ALLOW, 0, 0,
       "a thread, not a process" },
+
+    /* a zygote enters the slot's pid namespace, its child the others */
+    { "setns", 1, SBX_ARG_HAS, CLONE_NEWPID | CLONE_NEWNS, SBX_RULE_KILL, 0, 1,
+      "namespaces of others" },
 
     ARG_KILL("ioctl", 1, TIOCSTI, "types into a terminal"),
     ARG_KILL("ioctl", 1, TIOCLINUX, "pastes into a terminal"),
@@ -476,5 +479,5 @@ const sbx_syscall_arg_t sbx_syscall_args[] = {
     PRCTL(PR_GET_TID_ADDRESS), PRCTL(PR_GET_CHILD_SUBREAPER),
     PRCTL(PR_GET_SPECULATION_CTRL),
 
-    { NULL, 0, SBX_ARG_IS, 0, SBX_RULE_ENOSYS, 0, NULL }
+    { NULL, 0, SBX_ARG_IS, 0, SBX_RULE_ENOSYS, 0, 0, NULL }
 };

@@ -191,9 +191,11 @@ N          ?= 5000
 accuracy: all
 	@$(verdicts) --accuracy $(N) $(SEED:%=--seed %) $(T)
 
-# One for each rule of the verdict engine, 1,000 times.
+# One for each rule of the verdict engine, 1,000 times; what the hook ends, where
+# a signal, the page and the end of a process meet, 10,000 times.
 verdicts-long: all
 	@$(verdicts) --repeat 1000 $(T)
+	@$(if $(T),,$(verdicts) --repeat 10000 memory_list_grows.py)
 
 calibrate: all
 	@$(PYTHON) -B tests/calibrate/run.py --build $(bld) $(T)

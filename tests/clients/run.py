@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Clients that others wrote, unmodified, against the example.  Prints TAP.
+"""Clients against the example: others', unmodified, and our own.  Prints TAP.
 
     run.py --url http://127.0.0.1:8080 --work DIRECTORY
 
@@ -17,6 +17,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+OURS = HERE.parents[1] / "examples/clients"
 CLIENT, VERSION = "piston-client", "1.0.2"
 EXECUTE = "/api/v2/execute"
 JSON = "Content-Type: application/json"
@@ -148,6 +149,35 @@ def check_load(url, work):
               f"wrk: {path}", said)
 
 
+def check_thin_client(url, work):
+    """examples/clients/deer_flow.py, as a class and as a command."""
+    sys.path.insert(0, str(OURS))
+    import deer_flow
+    sandbox = deer_flow.Sandbox(mem_limit_mb=100, url=url + "/run")
+    rows = [
+        ("a.py", "print(6 * 7)\n", 5, "success", "42\n"),
+        ("a.js", "console.log(6 * 7)\n", 5, "success", "42\n"),
+        ("b.py", "b'x' * (200 << 20)\n", 5, "memory_exceeded", ""),
+        ("c.py", "while True: pass\n", 0.3, "timeout", ""),
+        ("d.py", "print(1)\n", 3600, "invalid", None),
+    ]
+    for name, code, timeout, status, output in rows:
+        (work / name).write_text(code)
+        verdict = sandbox.run(str(work / name), timeout=timeout)
+        check(verdict["status"] == status
+              and output in (None, verdict["output"]),
+              f"the thin client: {status} of {name}", verdict)
+
+    command = [sys.executable, str(OURS / "deer_flow.py")]
+    code, said = run(command, work)
+    check(code == 2 and said.startswith("usage: "),
+          "the thin client's command: usage", code, said)
+    env = {"PATH": "/usr/bin:/bin", "DEER_FLOW_URL": url + "/run"}
+    code, said = run(command + ["a.py"], work, env=env)
+    check(code == 0 and json.loads(said)["output"] == "42\n",
+          "the thin client's command: a verdict", code, said)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--url", required=True)
@@ -159,6 +189,7 @@ def main():
     check_piston_client(url, work)
     check_curl(url, work)
     check_load(url, work)
+    check_thin_client(url, work)
     print(f"1..{checks}")
     return 1 if failures else 0
 

@@ -20,6 +20,7 @@ missing.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -316,6 +317,27 @@ def check_manuals(report):
                      f"{name} is clean for {command[0]}", said)
 
 
+def check_dashboard(report):
+    """Its metrics are documented, and each return code has a label."""
+    page5 = (TREE / "docs/ngx_http_sandbox_module.5").read_text()
+    panels = json.loads((TREE / "examples/grafana.json").read_text())["panels"]
+    asked = " ".join(t["expr"] for p in panels for t in p["targets"])
+    known = set(re.findall(r"sandbox_\w+", page5))
+    metrics = {re.sub(r"_bucket$", "", m)
+               for m in re.findall(r"sandbox_\w+", asked)}
+    report.check(len(metrics) > 5 and metrics <= known,
+                 "the dashboard's metrics are documented",
+                 " ".join(sorted(metrics - known)))
+    table = page5.split(".Ss Statuses")[1].split(".El")[0]
+    codes = set(re.findall(r"\b\d+\b", " ".join(
+        re.findall(r"(?m)^\.It \w+ Ta ([\d, ]+) Ta", table))))
+    labels = {o["matcher"]["options"] for p in panels
+              for o in p["fieldConfig"]["overrides"]}
+    report.check(len(codes) > 7 and codes <= labels,
+                 "the dashboard has a label for each return code",
+                 " ".join(sorted(codes - labels)))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default=os.environ.get("BUILD", "build"))
@@ -330,6 +352,7 @@ def main():
     if not options.documents:
         check_names(report)
         check_manuals(report)
+        check_dashboard(report)
 
     policies = {}
     for document in documents:

@@ -22,6 +22,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -99,6 +100,8 @@ enter_namespaces(void)
 static void
 make_page(const options_t *options)
 {
+    struct rlimit files;
+
     page_fd = memfd_create("sbx-page", 0);
 
     if (page_fd < 0 || ftruncate(page_fd, SBX_PAGE_SIZE) != 0) {
@@ -116,6 +119,10 @@ make_page(const options_t *options)
     page->mode = (uint32_t) options->mode;
     page->limit = options->limit;
     page->alloc_limit = options->alloc_limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        page->files_limit = (uint32_t) files.rlim_cur;
+    }
 }
 
 

@@ -340,6 +340,12 @@ def files(guest):
         check(r["exit"] == 1 and r["files_refused"] >= 1,
               f"too many open files: {name}", r)
 
+    r = run_code(guest, PYTHON, "import resource as r\n"
+                 "r.setrlimit(r.RLIMIT_NOFILE, (32, 32))\n"
+                 "a = [open('/dev/null') for _ in range(40)]", nofile=64)
+    check(r["exit"] == 1 and r["files_refused"] == 0,
+          "a limit of the program's own is not the run's", r)
+
     r = run_code(guest, PYTHON, "a = [open('/dev/null') for _ in range(40)]\n"
                  "print(max(f.fileno() for f in a)); del a\n"
                  "b = [open('/dev/null') for _ in range(20)]")
@@ -476,20 +482,17 @@ int main(void)
 
 
 def cost(guest, rounds=11):
-    source = os.path.join(guest.work, "load.c")
-    with open(source, "w") as f:
-        f.write(C_LOAD)
-    subprocess.run(["gcc", "-O2", "-o", source[:-2], source], check=True)
-
+    load = compile_text(guest, "load", C_LOAD)
     loads = (("python", [PYTHON, "-S", "-c", PY_LOAD], {}),
              ("python, PYTHONMALLOC=malloc", [PYTHON, "-S", "-c", PY_LOAD],
               {"PYTHONMALLOC": "malloc"}),
              ("node", [NODE, "-e", JS_LOAD], {}),
-             ("C malloc and free, 10 M pairs", [source[:-2]], {}))
+             ("C malloc and free, 10 M pairs", [load], {}))
     for name, argv, more in loads:
         times = {False: [], True: []}
-        for _ in range(rounds):
-            for hooked in times:
+        for i in range(rounds):
+            # what comes second may find caches warm
+            for hooked in (False, True) if i % 2 else (True, False):
                 env = dict(ENV, **more)
                 if hooked:
                     env["LD_PRELOAD"] = guest.hook
@@ -505,6 +508,40 @@ def cost(guest, rounds=11):
         sys.stdout.flush()
 
 
+C_FAULT = """
+#include <stdio.h>
+#include <time.h>
+int main(void)
+{
+    struct timespec t[2];
+    for (int i = 0; i < 2; i++) {
+        clock_gettime(CLOCK_MONOTONIC, &t[i]);
+        dprintf(1, "%ld\\n", t[i].tv_sec * 1000000000 + t[i].tv_nsec);
+    }
+    return *(volatile int *) 16;
+}
+"""
+
+
+def compile_text(guest, name, text):
+    path = os.path.join(guest.work, name)
+    with open(path + ".c", "w") as f:
+        f.write(text)
+    subprocess.run(["gcc", "-O2", "-o", path, path + ".c"], check=True)
+    return path
+
+
+def fault_cost(guest, rounds=41):
+    """From before a fault to its record on the page; a write lies between."""
+    path = compile_text(guest, "wild", C_FAULT)
+    spent = []
+    for _ in range(rounds):
+        r = guest.run([path])
+        spent.append((r["event_ns"] - int(r["output"].split()[-1])) / 1000)
+    print(f"# fault to record: median {statistics.median(spent):.0f} us,"
+          f" least {min(spent):.0f} us")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--hook", default=os.path.join(
@@ -518,6 +555,8 @@ def main():
     guest = Guest(os.path.abspath(options.hook),
                   os.path.abspath(options.work))
     if options.cost:
+        guest.build("driver")
+        fault_cost(guest)
         return cost(guest)
 
     for name in ("driver", "family", "maps", "fork", "fault"):

@@ -123,6 +123,90 @@ def polite_beside_a_fork_bomb(site):
         % (alone * 1000, beside * 1000, ratio, answers[0].verdict['status'])
 
 
+# time
+
+BUSY = {
+    'python': (['/usr/bin/python3', '-c'],
+               'x = 0\nfor i in range(1600000): x = (x * 31 + i) % 65521\n'),
+    'node': (['/usr/bin/node', '-e'],
+             'let x = 0;\n'
+             'for (let i = 0; i < 25e6; i++) x = (x * 31 + i) % 65521;\n'),
+}
+LOOP = ('import ctypes\n'
+        'ctypes.CDLL(None).prctl(15, b"%s", 0, 0, 0)\n'
+        'while True: pass\n')
+CPUS = len(os.sched_getaffinity(0))
+
+
+def plain_cpu_ms(argv):
+    """What the kernel bills for the same program outside."""
+    pid = os.posix_spawn(argv[0], argv, {'PATH': '/usr/bin:/bin'})
+    _, status, used = os.wait4(pid, 0)
+    same('%s outside' % argv[0], 0, status)
+    return (used.ru_utime + used.ru_stime) * 1000
+
+
+class Load:
+    """A loop that never ends in each other slot, one for each CPU."""
+
+    def __init__(self, site, name):
+        self.name, body = name, body_of(
+            LOOP % name, limits={'timeout': '30s'})
+        self.sockets = [site.socket() for _ in range(CPUS)]
+        for sock in self.sockets:
+            sock.sendall(site.head(len(body)) + body)
+
+    def __enter__(self):
+        wait_for('all loops run', lambda: named(self.name) == CPUS)
+        return self
+
+    def check(self):
+        same('loops that run', CPUS, named(self.name))
+
+    def __exit__(self, *_):
+        for sock in self.sockets:
+            sock.close()
+        wait_for('no loop runs', lambda: named(self.name) == 0)
+
+
+def cpu_pair(site, language):
+    argv, code = BUSY[language]
+    verdict = site.run(code, language, limits={'timeout': '30s'}).expect('')
+    return verdict['usage']['cpu_ms'], plain_cpu_ms(argv + [code])
+
+
+@case
+def fair_cpu(site):
+    """cpu_ms of a program, idle and with all slots busy: as outside"""
+    site.start('sandbox_slots %d;' % (CPUS + 1), 'sandbox_cpu_time 30s;')
+    idle, loaded = ({language: [] for language in BUSY} for _ in range(2))
+    for _ in range(5):
+        for language, pairs in idle.items():
+            pairs.append(cpu_pair(site, language))
+        with Load(site, MARK + 'l') as load:
+            for language, pairs in loaded.items():
+                pairs.append(cpu_pair(site, language))
+            load.check()
+
+    told = []
+    for language in BUSY:
+        outside = [ms for pairs in (idle, loaded)
+                   for _, ms in pairs[language]]
+        noise = max(outside) / min(outside)
+        one, other = (statistics.median(ours / plain
+                                        for ours, plain in pairs[language])
+                      for pairs in (idle, loaded))
+        told.append('%s: %.2f of a process outside, with load %.2f; outside '
+                    'itself 1 to %.2f' % (language, one, other, noise))
+        # for a median of five, where single values have this noise; outside,
+        # the interpreter's start is billed as well
+        bound = max(1.1, noise * noise)
+        if not (1 / bound < other / one < bound
+                and 0.5 / bound < one < bound and other < bound):
+            raise Failure(told[-1])
+    return '; '.join(told)
+
+
 # queues
 
 @case

@@ -122,6 +122,16 @@ def check_equal_memory(tap, server, off):
     tap.say(wrong, '%s: equal runs, equal memory' % name_of(off))
 
 
+def check_static_base(tap, server, off):
+    """A runtime that no hook sees is measured all the same."""
+    client = server.client()
+    verdict = client.ask(corpus.load(['past_static_small'])[0])
+    client.close()
+    base = verdict['limits']['memory_terms']['base']
+    tap.say(None if 0 < base < 16 << 20 else 'base %r' % base,
+            '%s: base of a static runtime' % name_of(off))
+
+
 def name_of(off):
     return 'without ' + ', '.join(off) if off else 'all layers'
 
@@ -154,6 +164,7 @@ def run_matrix(args, everything, tap):
         try:
             check_layers(tap, server, off)
             check_equal_memory(tap, server, off)
+            check_static_base(tap, server, off)
             ask_all(server, programs, args.jobs, judge)
         finally:
             server.stop()

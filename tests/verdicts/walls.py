@@ -16,8 +16,8 @@ WALLS = ([], ['hook'], ['rlimits'], ['cgroup'],
          ['rlimits', 'cgroup', 'root'])
 
 ALLOWED = 64    # MiB
-# A static runtime's base is a guess of 256 MiB, threads' stacks come on top.
-BOUND = 1024
+# threads' stacks come on top of a data limit
+BOUND = 768
 ENDS = ('memory_exceeded', 'disk_exceeded', 'error', 'signaled')
 
 

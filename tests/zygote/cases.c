@@ -116,15 +116,17 @@ const case_t cases[] = {
       KILLED, "", "", "unshare" },
     { "ptrace kills, named", { .code = PY_CALL "call(101, 0, 0, 0, 0)\n" },
       KILLED, "", "", "ptrace" },
-    { "setns kills", { .code = PY_CALL "call(308, 0, 0)\n" }, SYS_KILLED, "",
-      "", NULL },
-    { "clone of a namespace kills", { .code = PY_CALL
-      "call(56, 0x10000011, 0, 0, 0, 0)\n" }, SYS_KILLED, "", "", NULL },
-    { "clone of a brother kills", { .code = PY_CALL
+    { "setns kills, named", { .code = PY_CALL "call(308, 0, 0)\n" }, KILLED,
+      "", "", "setns" },
+    { "setns the zygote's way kills", { .code = PY_CALL
+      "call(308, 0, 0x20000000)\n" }, SYS_KILLED, "", "", NULL },
+    { "clone of a namespace kills, named", { .code = PY_CALL
+      "call(56, 0x10000011, 0, 0, 0, 0)\n" }, KILLED, "", "", "clone" },
+    { "clone of a brother kills, named", { .code = PY_CALL
       "call(56, 0x8011, 0, 0, 0, 0)\n", .flags = SBX_FORK_FORKING },
-      SYS_KILLED, "", "", NULL },
-    { "TIOCSTI kills", { .code = PY_CALL "call(16, 0, 0x5412, 0)\n" },
-      SYS_KILLED, "", "", NULL },
+      KILLED, "", "", "clone" },
+    { "TIOCSTI kills, named", { .code = PY_CALL "call(16, 0, 0x5412, 0)\n" },
+      KILLED, "", "", "ioctl" },
     { "x32 kills", { .code = PY_CALL "call(0x40000027)\n" }, SYS_KILLED, "",
       "", NULL },
     { "int 0x80 kills", { .code = "import ctypes, mmap\n"

@@ -62,7 +62,10 @@ answer(int listener, pid_t pid, uint32_t flags, result_t *r)
     char name[32];
     struct seccomp_notif req;
     struct seccomp_notif_resp resp;
+    uint64_t args[6];
     const sbx_syscall_t *row;
+    const sbx_syscall_arg_t *arg;
+    int forbidden;
 
     memset(&req, 0, sizeof(req));
     memset(&resp, 0, sizeof(resp));
@@ -72,6 +75,10 @@ answer(int listener, pid_t pid, uint32_t flags, result_t *r)
     }
 
     row = sbx_syscall_by_number(req.data.nr, name, sizeof(name));
+    memcpy(args, req.data.args, sizeof(args));
+    arg = sbx_syscall_arg_find(name, args);
+    forbidden = (arg != NULL && arg->rule == SBX_RULE_KILL)
+                || (row != NULL && row->rule == SBX_RULE_KILL);
     resp.id = req.id;
     resp.error = row != NULL && row->errnum ? -row->errnum : -EPERM;
 
@@ -86,12 +93,11 @@ answer(int listener, pid_t pid, uint32_t flags, result_t *r)
         snprintf(r->named[r->nnamed++], sizeof(r->named[0]), "%s", name);
     }
 
-    if (row != NULL && row->rule == SBX_RULE_KILL) {
+    if (forbidden) {
         kill(pid, SIGKILL);
-    }
 
-    if (row != NULL && row->rule == SBX_RULE_THREAD
-        && (flags & SBX_FORK_FORKING))
+    } else if (row != NULL && row->rule == SBX_RULE_THREAD
+               && (flags & SBX_FORK_FORKING))
     {
         resp.error = 0;
         resp.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -209,7 +210,13 @@ check_unknown(int id)
 static uint32_t
 arg_expected(int id, const sbx_syscall_arg_t *a)
 {
+    int named = a->rule == SBX_RULE_KILL && !a->zygote;
+
     if (id == SBX_FILTER_NOTIFY) {
+        return named ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW;
+    }
+
+    if (named && id != SBX_FILTER_PLAIN && id != SBX_FILTER_PLAIN_FORKING) {
         return SECCOMP_RET_ALLOW;
     }
 
@@ -277,6 +284,19 @@ check_foreign(int id)
 }
 
 
+/* By the listener, which names it, or by the filter where there is none. */
+static int
+dies(int number, int arg, uint64_t value)
+{
+    return ask_call(SBX_FILTER_NOTIFY, number, arg, value)
+               == SECCOMP_RET_USER_NOTIF
+           && ask_call(SBX_FILTER_PLAIN, number, arg, value)
+                  == SECCOMP_RET_KILL_PROCESS
+           && ask_call(SBX_FILTER_PLAIN_FORKING, number, arg, value)
+                  == SECCOMP_RET_KILL_PROCESS;
+}
+
+
 static void
 check_single_cases(void)
 {
@@ -288,12 +308,19 @@ check_single_cases(void)
            == SECCOMP_RET_ALLOW
            && ask_call(SBX_FILTER_NOTIFY, SYS_clone, 0, thread)
               == SECCOMP_RET_ALLOW, "a thread is nobody's business");
-    tap_ok(ask_call(SBX_FILTER_SINGLE, SYS_clone, 0, thread | CLONE_NEWNS)
-           == SECCOMP_RET_KILL_PROCESS, "a thread with a namespace dies");
-    tap_ok(ask_call(SBX_FILTER_FORKING, SYS_clone, 0, 17 | CLONE_NEWUSER)
-           == SECCOMP_RET_KILL_PROCESS, "a new user namespace dies");
-    tap_ok(ask_call(SBX_FILTER_FORKING, SYS_clone, 0, 17 | CLONE_PARENT)
-           == SECCOMP_RET_KILL_PROCESS, "a child for the supervisor dies");
+    tap_ok(dies(SYS_clone, 0, thread | CLONE_NEWNS),
+           "a thread with a namespace dies");
+    tap_ok(dies(SYS_clone, 0, 17 | CLONE_NEWUSER),
+           "a new user namespace dies");
+    tap_ok(dies(SYS_clone, 0, 17 | CLONE_PARENT),
+           "a child for the supervisor dies");
+    tap_ok(dies(SYS_ioctl, 1, TIOCSTI), "typing into a terminal dies");
+    tap_ok(dies(SYS_setns, 1, CLONE_NEWNET) && dies(SYS_setns, 1, 0),
+           "entering a namespace dies");
+    tap_ok(ask_call(SBX_FILTER_NOTIFY, SYS_setns, 1, CLONE_NEWPID)
+           == SECCOMP_RET_ALLOW
+           && ask_call(SBX_FILTER_SINGLE, SYS_setns, 1, CLONE_NEWPID)
+              == SECCOMP_RET_KILL_PROCESS, "so it does the zygote's way");
     tap_ok(ask_call(SBX_FILTER_PLAIN, SYS_clone, 0, 17)
            == (SECCOMP_RET_ERRNO | EAGAIN), "plain: no process");
     tap_ok(ask_call(SBX_FILTER_NOTIFY, SYS_clone, 0, 17)

@@ -297,7 +297,7 @@ test_outer(outer_t outer, const char *where, int listener)
     case_t c;
     static const char *const same[] = {
         "hello python", "hello node", "exactly descriptors 0, 1, 2",
-        "threads work", "setns kills", "x32 kills"
+        "threads work", "setns the zygote's way kills", "x32 kills"
     };
     size_t i;
 

@@ -1,4 +1,6 @@
 # expect: seccomp_violation
+# says: forbidden system call: clone 
+# violation: FORBIDDEN_SYSCALL
 # weight: 4
 # a namespace by clone
 

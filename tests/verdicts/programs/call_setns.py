@@ -1,5 +1,5 @@
 # expect: seccomp_violation
-# says: forbidden system call
+# says: forbidden system call: setns 
 # violation: FORBIDDEN_SYSCALL
 # output: 
 # weight: 4

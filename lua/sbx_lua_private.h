@@ -49,6 +49,8 @@ typedef enum {
     SBX_LUA_REQUEST = 0,
     SBX_LUA_LIMITS,
     SBX_LUA_RESPONSE,
+    SBX_LUA_HEARTBEAT,
+    SBX_LUA_HEARD,
     SBX_LUA_FUNCTIONS
 } sbx_lua_function_t;
 
@@ -82,7 +84,7 @@ typedef enum {
     SBX_LUA_KEY_COUNT = SBX_LUA_KEY_VIEW + 8
 } sbx_lua_key_t;
 
-/* sbx_lua.c: what the three functions' files share */
+/* sbx_lua.c: what the functions' files share */
 int sbx_lua_call(sbx_policy_t *policy, lua_CFunction fn, void *data,
     size_t extra, char *err, size_t size);
 
@@ -128,6 +130,12 @@ void sbx_lua_open_library(lua_State *L);
 
 /* Replaces the table at the top by a closed one that reads from it. */
 void sbx_lua_make_read_only(lua_State *L);
+
+/*
+ * Raises an error when the table at index is such a closed one, which C would
+ * find empty; what is its name in the error.
+ */
+void sbx_lua_check_open(lua_State *L, int index, const char *what);
 extern const luaL_Reg sbx_lua_table_functions[];
 extern const luaL_Reg sbx_lua_find_functions[];
 
@@ -135,6 +143,12 @@ extern const luaL_Reg sbx_lua_find_functions[];
 extern const luaL_Reg sbx_lua_base64_functions[];
 extern const luaL_Reg sbx_lua_hex_functions[];
 extern const luaL_Reg sbx_lua_codec_functions[];
+
+/* sbx_lua_clock.c */
+extern const luaL_Reg sbx_lua_clock_functions[];
+
+/* "2026-11-30T04:00:00.123Z", of milliseconds since 1970; -1: no such time. */
+int sbx_lua_format_time(int64_t ms, char *text, size_t size);
 
 /* sbx_lua_decode.c: pushes the table json */
 void sbx_lua_push_json(lua_State *L);

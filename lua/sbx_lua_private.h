@@ -71,6 +71,21 @@ struct sbx_policy_s {
     sbx_lua_function_t function;    /* called last */
 };
 
+/* Tables that are part of the native answer, by their metatables. */
+typedef enum {
+    SBX_LUA_VIEW_VERDICT = 0,
+    SBX_LUA_VIEW_USAGE,
+    SBX_LUA_VIEW_LIMITS,
+    SBX_LUA_VIEW_TERMS,
+    SBX_LUA_VIEW_STREAMS,       /* truncated, replaced */
+    SBX_LUA_VIEW_VIOLATION,
+    SBX_LUA_VIEW_BATCH,
+    SBX_LUA_VIEW_SUMMARY,
+    SBX_LUA_VIEW_CASE,          /* a verdict within a batch */
+    SBX_LUA_VIEW_LIST,          /* an array, also when it is empty */
+    SBX_LUA_VIEWS
+} sbx_lua_view_t;
+
 /* Registry keys: the address is the key, the name is for the reader. */
 typedef enum {
     SBX_LUA_KEY_LIBRARY = 0,    /* name → function or read-only table */
@@ -81,7 +96,7 @@ typedef enum {
     SBX_LUA_KEY_REQUEST_META,
     SBX_LUA_KEY_CEILINGS,       /* C's array → read-only table */
     SBX_LUA_KEY_VIEW,           /* first of one metatable per view */
-    SBX_LUA_KEY_COUNT = SBX_LUA_KEY_VIEW + 8
+    SBX_LUA_KEY_COUNT = SBX_LUA_KEY_VIEW + SBX_LUA_VIEWS
 } sbx_lua_key_t;
 
 /* sbx_lua.c: what the functions' files share */
@@ -154,20 +169,6 @@ int sbx_lua_format_time(int64_t ms, char *text, size_t size);
 void sbx_lua_push_json(lua_State *L);
 
 /* sbx_lua_view.c: C's structs as tables; each pushes one value */
-typedef enum {
-    SBX_LUA_VIEW_VERDICT = 0,
-    SBX_LUA_VIEW_USAGE,
-    SBX_LUA_VIEW_LIMITS,
-    SBX_LUA_VIEW_TERMS,
-    SBX_LUA_VIEW_STREAMS,       /* truncated, replaced */
-    SBX_LUA_VIEW_VIOLATION,
-    SBX_LUA_VIEW_BATCH,
-    SBX_LUA_VIEW_SUMMARY,
-    SBX_LUA_VIEW_CASE,          /* a verdict within a batch */
-    SBX_LUA_VIEW_LIST,          /* an array, also when it is empty */
-    SBX_LUA_VIEWS
-} sbx_lua_view_t;
-
 void sbx_lua_open_views(lua_State *L);
 
 /* Makes the table at the top a list in JSON, also when it is empty. */

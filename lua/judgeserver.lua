@@ -18,6 +18,8 @@
 --   hostname=NAME, cpu_core=N, judger_version=V   for /ping
 --   output=SIZE        what a program may print for each case on the disk, by
 --                      default 1m; 127 MiB divided by their number at most
+--   service_url=URL    this server as the judge's front reaches it, for the
+--                      heartbeats that sandbox_heartbeat sends
 --   unavailable=503    what could not be run (all busy, supervisor away) is
 --                      answered so, for error_page
 
@@ -217,18 +219,44 @@ local function judge(data)
         cases = cases, compare = "trimmed",
         cases_from = not cases and tostring(data.test_case_id) or nil,
         limits = make_limits(data, cases, longest),
-        keep = { count = cases and #cases or 1, on_disk = not cases, output = data.output == true,
-                 compiled = compile ~= nil },
+        keep = { count = cases and #cases or 1, on_disk = not cases,
+                 output = data.output == true, compiled = compile ~= nil },
+    }
+end
+
+-- What a JudgeServer tells about itself.
+local function about(action)
+    return {
+        action = action, hostname = config.hostname or "deer-flow",
+        cpu = 0.0, memory = 0.0,
+        cpu_core = math.tointeger(tonumber(config.cpu_core)) or 1,
+        judger_version = config.judger_version or "2.1.1",
     }
 end
 
 local function ping()
-    return reply(nil, {
-        action = "pong", hostname = config.hostname or "deer-flow",
-        cpu = 0.0, memory = 0.0,
-        cpu_core = math.tointeger(tonumber(config.cpu_core)) or 1,
-        judger_version = config.judger_version or "2.1.1",
-    })
+    return reply(nil, about("pong"))
+end
+
+local function heartbeat()
+    local data = about("heartbeat")
+
+    data.service_url = config.service_url or error("service_url=… is missing")
+
+    return { headers = { ["X-Judge-Server-Token"] = TOKEN,
+                         ["Content-Type"] = "application/json" },
+             body = data }
+end
+
+-- A wrong token, say, is HTTP 200 and an error.
+local function heard(answer)
+    if answer.status ~= 200 then return "status " .. answer.status end
+
+    local data = json.decode(answer.body)
+
+    if type(data) ~= "table" then return "the answer is no JSON" end
+
+    if given(data.error) then return tostring(data.data or data.error) end
 end
 
 local function compile_spj()
@@ -424,4 +452,5 @@ local function respond(req, verdict)
 end
 
 
-return { request = route, response = respond }
+return { request = route, response = respond, heartbeat = heartbeat,
+         heard = heard }

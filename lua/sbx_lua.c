@@ -46,6 +46,8 @@ const char *const sbx_lua_functions[SBX_LUA_FUNCTIONS] = {
     [SBX_LUA_REQUEST] = "request",
     [SBX_LUA_LIMITS] = "limits",
     [SBX_LUA_RESPONSE] = "response",
+    [SBX_LUA_HEARTBEAT] = "heartbeat",
+    [SBX_LUA_HEARD] = "heard",
 };
 
 /* Their addresses are keys of the registry; the contents mean nothing. */
@@ -150,7 +152,8 @@ check_table(lua_State *L, sbx_policy_t *policy)
 
         if (i < 0) {
             text = lua_pushfstring(L, "unknown field \"%s\"; a policy has "
-                                   "request, limits and response", name);
+                                   "request, limits, response, heartbeat "
+                                   "and heard", name);
             lua_insert(L, -2);
 
             if (lua_isfunction(L, -1)) {

@@ -2,7 +2,8 @@
  * sbx_lua.h: an operator's policy, bounded.
  *
  * A policy file returns a table of functions: request(req), limits(job,
- * runtime) and response(req, verdict), each optional.  It runs in a worker,
+ * runtime), response(req, verdict), heartbeat() and heard(answer), each
+ * optional.  It runs in a worker,
  * between events: instruction budget, memory cap, deadline, reduced and metered
  * library.  A policy can lower and choose; C narrows the result to the
  * ceilings.  A policy that fails refuses.  lua_State appears in no header.
@@ -150,5 +151,22 @@ int sbx_policy_response_batch(sbx_policy_t *policy,
     const sbx_policy_request_t *req, const sbx_verdict_t *v, size_t n,
     sbx_policy_response_t *out, char *err, size_t size);
 void sbx_policy_response_clear(sbx_policy_response_t *out);
+
+/*
+ * heartbeat(): the headers and the body of what a judge's front is told at
+ * intervals.  Returns 0 with *out filled (its status is 0; the caller clears
+ * it), -1 with err.
+ */
+int sbx_policy_has_heartbeat(const sbx_policy_t *policy);
+int sbx_policy_heartbeat(sbx_policy_t *policy, sbx_policy_response_t *out,
+    char *err, size_t size);
+
+/*
+ * heard(answer): answer has status and body.  The result is nil, or a string
+ * that says what is wrong with it; without the function, only 2xx is right.
+ * Returns 0 when the heartbeat was taken, -1 with the reason in err.
+ */
+int sbx_policy_heard(sbx_policy_t *policy, int status, sbx_str_t body,
+    char *err, size_t size);
 
 #endif

@@ -51,6 +51,10 @@ sbx_lua_check_type(lua_State *L, int type, const char *field)
         luaL_error(L, "request(): %s must be a %s, not a %s", field,
                    lua_typename(L, type), luaL_typename(L, -1));
     }
+
+    if (type == LUA_TTABLE) {
+        sbx_lua_check_open(L, -1, field);
+    }
 }
 
 
@@ -160,7 +164,7 @@ read_compare(sbx_lua_reader_t *in)
     how = sbx_compare_find(name);
 
     if (how < 0) {
-        sbx_lua_refuse(in, "compare: must be exact, tokens or trimmed");
+        sbx_lua_refuse(in, "compare: must be exact, tokens, trimmed or lines");
         return;
     }
 

@@ -109,6 +109,14 @@ pack_table(lua_State *L, int index, int depth)
     size_t count = 0;
     head_t head;
 
+    sbx_lua_check_open(L, index, "a table in keep");
+
+    /* what it would read from behind would not be kept */
+    if (sbx_lua_view_of(L, index) < 0 && lua_getmetatable(L, index)) {
+        luaL_error(L, "%s(): keep cannot hold the request, or a table with a "
+                   "metatable; copy what is needed of it", sbx_lua_function(L));
+    }
+
     if (depth > KEEP_DEPTH) {
         luaL_error(L, "%s(): tables in keep are nested deeper than %d",
                    sbx_lua_function(L), KEEP_DEPTH);

@@ -277,6 +277,16 @@ sbx_lua_make_read_only(lua_State *L)
 }
 
 
+void
+sbx_lua_check_open(lua_State *L, int index, const char *what)
+{
+    if (luaL_getmetafield(L, index, "__pairs") != LUA_TNIL) {
+        luaL_error(L, "%s(): %s is a read-only table; copy what is needed of "
+                   "it", sbx_lua_function(L), what);
+    }
+}
+
+
 static void
 add_library(lua_State *L, int library, const char *name, lua_CFunction open,
     const luaL_Reg *own, const luaL_Reg *more)
@@ -364,6 +374,7 @@ sbx_lua_open_library(lua_State *L)
 
     luaL_setfuncs(L, base_own, 0);
     luaL_setfuncs(L, sbx_lua_codec_functions, 0);
+    luaL_setfuncs(L, sbx_lua_clock_functions, 0);
 
     /* what nil cannot say in a table that becomes JSON */
     lua_pushlightuserdata(L, NULL);

@@ -49,6 +49,8 @@ typedef enum {
     SBX_LUA_REQUEST = 0,
     SBX_LUA_LIMITS,
     SBX_LUA_RESPONSE,
+    SBX_LUA_HEARTBEAT,
+    SBX_LUA_HEARD,
     SBX_LUA_FUNCTIONS
 } sbx_lua_function_t;
 
@@ -69,6 +71,21 @@ struct sbx_policy_s {
     sbx_lua_function_t function;    /* called last */
 };
 
+/* Tables that are part of the native answer, by their metatables. */
+typedef enum {
+    SBX_LUA_VIEW_VERDICT = 0,
+    SBX_LUA_VIEW_USAGE,
+    SBX_LUA_VIEW_LIMITS,
+    SBX_LUA_VIEW_TERMS,
+    SBX_LUA_VIEW_STREAMS,       /* truncated, replaced */
+    SBX_LUA_VIEW_VIOLATION,
+    SBX_LUA_VIEW_BATCH,
+    SBX_LUA_VIEW_SUMMARY,
+    SBX_LUA_VIEW_CASE,          /* a verdict within a batch */
+    SBX_LUA_VIEW_LIST,          /* an array, also when it is empty */
+    SBX_LUA_VIEWS
+} sbx_lua_view_t;
+
 /* Registry keys: the address is the key, the name is for the reader. */
 typedef enum {
     SBX_LUA_KEY_LIBRARY = 0,    /* name → function or read-only table */
@@ -79,10 +96,10 @@ typedef enum {
     SBX_LUA_KEY_REQUEST_META,
     SBX_LUA_KEY_CEILINGS,       /* C's array → read-only table */
     SBX_LUA_KEY_VIEW,           /* first of one metatable per view */
-    SBX_LUA_KEY_COUNT = SBX_LUA_KEY_VIEW + 8
+    SBX_LUA_KEY_COUNT = SBX_LUA_KEY_VIEW + SBX_LUA_VIEWS
 } sbx_lua_key_t;
 
-/* sbx_lua.c: what the three functions' files share */
+/* sbx_lua.c: what the functions' files share */
 int sbx_lua_call(sbx_policy_t *policy, lua_CFunction fn, void *data,
     size_t extra, char *err, size_t size);
 
@@ -128,6 +145,12 @@ void sbx_lua_open_library(lua_State *L);
 
 /* Replaces the table at the top by a closed one that reads from it. */
 void sbx_lua_make_read_only(lua_State *L);
+
+/*
+ * Raises an error when the table at index is such a closed one, which C would
+ * find empty; what is its name in the error.
+ */
+void sbx_lua_check_open(lua_State *L, int index, const char *what);
 extern const luaL_Reg sbx_lua_table_functions[];
 extern const luaL_Reg sbx_lua_find_functions[];
 
@@ -136,24 +159,16 @@ extern const luaL_Reg sbx_lua_base64_functions[];
 extern const luaL_Reg sbx_lua_hex_functions[];
 extern const luaL_Reg sbx_lua_codec_functions[];
 
+/* sbx_lua_clock.c */
+extern const luaL_Reg sbx_lua_clock_functions[];
+
+/* "2026-11-30T04:00:00.123Z", of milliseconds since 1970; -1: no such time. */
+int sbx_lua_format_time(int64_t ms, char *text, size_t size);
+
 /* sbx_lua_decode.c: pushes the table json */
 void sbx_lua_push_json(lua_State *L);
 
 /* sbx_lua_view.c: C's structs as tables; each pushes one value */
-typedef enum {
-    SBX_LUA_VIEW_VERDICT = 0,
-    SBX_LUA_VIEW_USAGE,
-    SBX_LUA_VIEW_LIMITS,
-    SBX_LUA_VIEW_TERMS,
-    SBX_LUA_VIEW_STREAMS,       /* truncated, replaced */
-    SBX_LUA_VIEW_VIOLATION,
-    SBX_LUA_VIEW_BATCH,
-    SBX_LUA_VIEW_SUMMARY,
-    SBX_LUA_VIEW_CASE,          /* a verdict within a batch */
-    SBX_LUA_VIEW_LIST,          /* an array, also when it is empty */
-    SBX_LUA_VIEWS
-} sbx_lua_view_t;
-
 void sbx_lua_open_views(lua_State *L);
 
 /* Makes the table at the top a list in JSON, also when it is empty. */

@@ -106,6 +106,8 @@ sbx_lua_read_limits(lua_State *L, int index,
                    luaL_typename(L, index));
     }
 
+    sbx_lua_check_open(L, index, "the result");
+
     for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
         if (lua_type(L, -2) != LUA_TSTRING) {
             luaL_error(L, "limits() returned a key that is a %s, not a string",
@@ -217,6 +219,8 @@ read_headers(lua_State *L, int index, sbx_policy_response_t *out)
                    sbx_lua_function(L), luaL_typename(L, index));
     }
 
+    sbx_lua_check_open(L, index, "headers");
+
     out->headers = calloc(HEADERS_MAX, sizeof(*out->headers));
     if (out->headers == NULL) {
         luaL_error(L, "no memory for the response");
@@ -305,6 +309,8 @@ sbx_lua_read_response(lua_State *L, int index, sbx_policy_response_t *out)
         luaL_error(L, "%s() must return nil or a table, not a %s",
                    sbx_lua_function(L), luaL_typename(L, index));
     }
+
+    sbx_lua_check_open(L, index, "the result");
 
     for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
         key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";

@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "sbx_lua_private.h"
 
@@ -333,25 +332,16 @@ push_streams(lua_State *L, int output, int errout)
 }
 
 
-/* 2026-11-30T04:00:00.123Z */
 static void
 set_timestamp(lua_State *L, int64_t timestamp_ms)
 {
-    size_t len;
-    time_t seconds;
-    struct tm tm;
     char text[64];
 
-    seconds = (time_t) (timestamp_ms / 1000);
-
-    if (timestamp_ms <= 0 || gmtime_r(&seconds, &tm) == NULL) {
-        return;
+    if (timestamp_ms > 0
+        && sbx_lua_format_time(timestamp_ms, text, sizeof(text)) == 0)
+    {
+        set_text(L, "timestamp", text);
     }
-
-    len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf(text + len, sizeof(text) - len, ".%03dZ",
-             (int) (timestamp_ms % 1000));
-    set_text(L, "timestamp", text);
 }
 
 

@@ -87,6 +87,8 @@ read_table(lua_State *L, int index, sbx_policy_wish_t *wish)
                    luaL_typename(L, index));
     }
 
+    sbx_lua_check_open(L, index, "the result");
+
     if (has_field(L, index, "pass")) {
         read_pass(L, index, wish);
 

@@ -48,6 +48,9 @@ typedef struct {
 } ngx_http_sandbox_policy_t;
 
 
+typedef struct ngx_http_sandbox_heartbeat_s  ngx_http_sandbox_heartbeat_t;
+
+
 typedef struct {
     /* directives, http level */
     ngx_uint_t                      slots;      /* 0: auto */
@@ -58,6 +61,8 @@ typedef struct {
     ngx_array_t                     runtimes;   /* ngx_http_sandbox_runtime_t */
 
     ngx_array_t                     policies;   /* ngx_http_sandbox_policy_t */
+    ngx_array_t                     heartbeats; /* ngx_http_sandbox_heartbeat_t
+                                                   *, sent by one worker */
     ngx_array_t                     suite_roots;    /* ngx_str_t */
     ngx_array_t                     uses;       /* ngx_http_sandbox_use_t */
     unsigned                        slots_set:1;
@@ -101,6 +106,7 @@ typedef struct {
     sbx_policy_t                   *policy;
     sbx_policy_ceiling_t           *ceilings;   /* for the policy */
     ngx_uint_t                      nceilings;
+    ngx_http_sandbox_heartbeat_t   *heartbeat;  /* NULL: none; not inherited */
     ngx_str_t                       suite_root; /* sandbox_cases; len 0: off */
     ngx_flag_t                      dry_run;
     ngx_uint_t                      memory_soft;
@@ -223,6 +229,24 @@ ngx_int_t ngx_http_sandbox_limits_set(ngx_http_request_t *r,
 /* ngx_http_sandbox_handler.c: worker; content handler of a sandbox location */
 ngx_int_t ngx_http_sandbox_handler(ngx_http_request_t *r);
 
+/* For answers of ours: the job itself may be gone, or never become one. */
+void ngx_http_sandbox_keep_limits(ngx_http_sandbox_ctx_t *ctx);
+
+/*
+ * ngx_http_sandbox_job.c: worker; a request becomes a job.  What can be said
+ * without the body is said before it is read: NGX_DECLINED with a verdict.
+ */
+ngx_int_t ngx_http_sandbox_precheck(ngx_http_request_t *r,
+    ngx_http_sandbox_ctx_t *ctx);
+
+/*
+ * NGX_OK: the job is complete.  NGX_DECLINED: it cannot be; the verdict says
+ * why, unless it is too large.  NGX_DONE: the policy had no job; finalize with
+ * *answer.  NGX_ERROR: the log says why.
+ */
+ngx_int_t ngx_http_sandbox_job(ngx_http_request_t *r,
+    ngx_http_sandbox_ctx_t *ctx, ngx_int_t *answer);
+
 /*
  * The request's context: the module's ctx slot, or, after an internal redirect
  * wiped it, the pool cleanup that also frees the job.  NULL: not ours.
@@ -337,6 +361,18 @@ ngx_int_t ngx_http_sandbox_listen(ngx_cycle_t *cycle,
 char *ngx_http_sandbox_supervisor_conf(ngx_cycle_t *cycle,
     ngx_http_sandbox_main_conf_t *smcf);
 
+/*
+ * ngx_http_sandbox_heartbeat_conf.c: master; POSTs to a judge's front.  The
+ * check, once the location's policy is known, logs what is wrong.
+ */
+char *ngx_http_sandbox_heartbeat(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+ngx_int_t ngx_http_sandbox_heartbeat_check(ngx_conf_t *cf,
+    ngx_http_sandbox_loc_conf_t *slcf);
+
+/* ngx_http_sandbox_heartbeat.c: worker; begins to send them, from one of all */
+ngx_int_t ngx_http_sandbox_heartbeat_init_process(ngx_cycle_t *cycle);
+
 /* ngx_http_sandbox_metrics.c: counters in shared memory, /metrics */
 char *ngx_http_sandbox_metrics(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 ngx_int_t ngx_http_sandbox_metrics_zone(ngx_conf_t *cf,
@@ -344,6 +380,9 @@ ngx_int_t ngx_http_sandbox_metrics_zone(ngx_conf_t *cf,
 /* Counts one finished request, once (ctx->counted). */
 void ngx_http_sandbox_metrics_count(ngx_http_request_t *r,
     ngx_http_sandbox_ctx_t *ctx);
+
+/* Counts what a policy's request() did instead; status 0: it passed it on. */
+void ngx_http_sandbox_metrics_policy(ngx_http_request_t *r, ngx_uint_t status);
 
 /* ngx_http_sandbox_variables.c: preconfiguration */
 ngx_int_t ngx_http_sandbox_add_variables(ngx_conf_t *cf);

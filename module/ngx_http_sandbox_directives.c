@@ -62,6 +62,12 @@ ngx_http_sandbox(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+
+    if (clcf->handler) {
+        return "stands in a location that another directive, such as "
+               "\"proxy_pass\", answers already";
+    }
+
     clcf->handler = ngx_http_sandbox_handler;
 
     return ngx_http_sandbox_own_upstream(cf) == NGX_OK ? NGX_CONF_OK

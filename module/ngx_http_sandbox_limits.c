@@ -35,6 +35,7 @@ ngx_http_sandbox_limit(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     char                      *rv;
     ngx_str_t                 *value, ceiling, language;
     sbx_str_t                  name;
+    uint64_t                   first;
     ngx_uint_t                 n;
     sbx_limit_id_t             id;
     ngx_http_sandbox_limit_t  *limit;
@@ -53,8 +54,22 @@ ngx_http_sandbox_limit(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     if (n == 4) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "invalid parameter \"%V\"",
-                           &value[3]);
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "invalid parameter \"%V\": \"%V\" takes a "
+                           "language, or none, a value, and \"max=\" with "
+                           "the ceiling",
+                           &value[3], &cmd->name);
+        return NGX_CONF_ERROR;
+    }
+
+    if (n == 3 && sbx_limit_parse(id, (sbx_str_t) { (char *) value[1].data,
+                                                    value[1].len }, 1, &first)
+                  == 0)
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V %V %V\" has two values: a ceiling is written "
+                           "\"%V %V max=%V\"", &cmd->name, &value[1],
+                           &value[2], &cmd->name, &value[1], &value[2]);
         return NGX_CONF_ERROR;
     }
 

@@ -16,6 +16,8 @@ static ngx_http_sandbox_row_t *ngx_http_sandbox_metrics_row(
     ngx_http_sandbox_main_conf_t *smcf, ngx_str_t *language);
 static ngx_http_sandbox_row_t *ngx_http_sandbox_metrics_claim(
     ngx_shm_zone_t *zone, ngx_str_t *language);
+static void ngx_http_sandbox_metrics_run(ngx_http_sandbox_row_t *row,
+    sbx_verdict_t *v);
 static void ngx_http_sandbox_metrics_observe(ngx_http_sandbox_histogram_t *h,
     uint64_t us);
 
@@ -100,6 +102,7 @@ void
 ngx_http_sandbox_metrics_count(ngx_http_request_t *r,
     ngx_http_sandbox_ctx_t *ctx)
 {
+    size_t                         i;
     sbx_verdict_t                 *v;
     ngx_http_sandbox_row_t        *row;
     ngx_http_sandbox_counters_t   *counters;
@@ -121,9 +124,55 @@ ngx_http_sandbox_metrics_count(ngx_http_request_t *r,
     counters = smcf->zone->data;
     row = ngx_http_sandbox_metrics_row(smcf, &ctx->language);
 
-    (void) ngx_atomic_fetch_add(&row->runs[v->status], 1);
+    (void) ngx_atomic_fetch_add(&row->requests[v->status], 1);
     (void) ngx_atomic_fetch_add(
                &counters->codes[sbx_verdict_returncode(v) & 0xff], 1);
+
+    if (ctx->cases == NULL) {
+        ngx_http_sandbox_metrics_run(row, v);
+        return;
+    }
+
+    for (i = 0; i < ctx->ncases; i++) {
+        ngx_http_sandbox_metrics_run(row, &ctx->cases[i]);
+    }
+}
+
+
+/* Where a policy answered or passed on, there is no verdict to count. */
+
+void
+ngx_http_sandbox_metrics_policy(ngx_http_request_t *r, ngx_uint_t status)
+{
+    ngx_uint_t                     i;
+    ngx_http_sandbox_counters_t   *counters;
+    ngx_http_sandbox_main_conf_t  *smcf;
+
+    smcf = ngx_http_get_module_main_conf(r, ngx_http_sandbox_module);
+
+    if (smcf->zone == NULL) {
+        return;
+    }
+
+    counters = smcf->zone->data;
+
+    if (status == 0) {
+        (void) ngx_atomic_fetch_add(&counters->passed, 1);
+        return;
+    }
+
+    i = status / 100 - 2;
+
+    if (i < NGX_HTTP_SANDBOX_METRICS_CLASSES) {
+        (void) ngx_atomic_fetch_add(&counters->answers[i], 1);
+    }
+}
+
+
+static void
+ngx_http_sandbox_metrics_run(ngx_http_sandbox_row_t *row, sbx_verdict_t *v)
+{
+    (void) ngx_atomic_fetch_add(&row->runs[v->status], 1);
 
     if (v->status < SBX_BUSY) {
         ngx_http_sandbox_metrics_observe(&row->wall, v->wall_us);

@@ -10,11 +10,14 @@
 
 
 /* Changes with the structure below: another layout must not be read as this. */
-#define NGX_HTTP_SANDBOX_METRICS_VERSION  1
+#define NGX_HTTP_SANDBOX_METRICS_VERSION  2
 
 #define NGX_HTTP_SANDBOX_METRICS_ROWS     (SBX_STATS_RUNTIMES + 1)
 #define NGX_HTTP_SANDBOX_METRICS_CODES    256
 #define NGX_HTTP_SANDBOX_METRICS_BUCKETS  14
+
+/* of policies' own answers: 2xx to 5xx */
+#define NGX_HTTP_SANDBOX_METRICS_CLASSES  4
 
 
 typedef struct {
@@ -27,6 +30,7 @@ typedef struct {
 /* One language.  Row 0 is "other", which has no name of its own to claim. */
 typedef struct {
     u_char                          name[32];
+    ngx_atomic_t                    requests[SBX_STATUS_COUNT];
     ngx_atomic_t                    runs[SBX_STATUS_COUNT];
     ngx_http_sandbox_histogram_t    wall;
     ngx_http_sandbox_histogram_t    queue;
@@ -36,6 +40,8 @@ typedef struct {
 typedef struct {
     ngx_uint_t                version;
     ngx_atomic_t              codes[NGX_HTTP_SANDBOX_METRICS_CODES];
+    ngx_atomic_t              answers[NGX_HTTP_SANDBOX_METRICS_CLASSES];
+    ngx_atomic_t              passed;
     ngx_http_sandbox_row_t    rows[NGX_HTTP_SANDBOX_METRICS_ROWS];
 } ngx_http_sandbox_counters_t;
 

@@ -31,7 +31,10 @@ typedef struct {
 
 
 static ngx_int_t ngx_http_sandbox_metrics_handler(ngx_http_request_t *r);
-static void ngx_http_sandbox_metrics_runs(ngx_http_sandbox_text_t *text,
+static void ngx_http_sandbox_metrics_statuses(ngx_http_sandbox_text_t *text,
+    ngx_http_sandbox_counters_t *counters, const char *name, const char *help,
+    size_t offset);
+static void ngx_http_sandbox_metrics_policies(ngx_http_sandbox_text_t *text,
     ngx_http_sandbox_counters_t *counters);
 static void ngx_http_sandbox_metrics_codes(ngx_http_sandbox_text_t *text,
     ngx_http_sandbox_counters_t *counters);
@@ -158,7 +161,14 @@ ngx_http_sandbox_metrics_handler(ngx_http_request_t *r)
     text.pool = r->pool;
     text.last = &text.out;
 
-    ngx_http_sandbox_metrics_runs(&text, counters);
+    ngx_http_sandbox_metrics_statuses(&text, counters,
+        "sandbox_requests_total", "Answers by language and status.",
+        offsetof(ngx_http_sandbox_row_t, requests));
+    ngx_http_sandbox_metrics_statuses(&text, counters,
+        "sandbox_runs_total",
+        "Verdicts by language and status; each case of a batch has one.",
+        offsetof(ngx_http_sandbox_row_t, runs));
+    ngx_http_sandbox_metrics_policies(&text, counters);
     ngx_http_sandbox_metrics_codes(&text, counters);
     ngx_http_sandbox_metrics_histogram(&text, counters,
         "sandbox_run_duration_seconds", "Wall clock time of runs.",
@@ -199,18 +209,20 @@ ngx_http_sandbox_metrics_handler(ngx_http_request_t *r)
 
 
 static void
-ngx_http_sandbox_metrics_runs(ngx_http_sandbox_text_t *text,
-    ngx_http_sandbox_counters_t *counters)
+ngx_http_sandbox_metrics_statuses(ngx_http_sandbox_text_t *text,
+    ngx_http_sandbox_counters_t *counters, const char *name, const char *help,
+    size_t offset)
 {
     ngx_uint_t               i, status;
+    ngx_atomic_t            *count;
     ngx_http_sandbox_row_t  *row;
 
-    ngx_http_sandbox_text_add(text,
-        "# HELP sandbox_runs_total Answers by language and status.\n"
-        "# TYPE sandbox_runs_total counter\n");
+    ngx_http_sandbox_text_add(text, "# HELP %s %s\n# TYPE %s counter\n", name,
+                              help, name);
 
     for (i = 0; i < NGX_HTTP_SANDBOX_METRICS_ROWS; i++) {
         row = &counters->rows[i];
+        count = (ngx_atomic_t *) ((u_char *) row + offset);
 
         if (row->name[0] == '\0') {
             continue;
@@ -218,10 +230,34 @@ ngx_http_sandbox_metrics_runs(ngx_http_sandbox_text_t *text,
 
         for (status = 0; status < SBX_STATUS_COUNT; status++) {
             ngx_http_sandbox_text_add(text,
-                "sandbox_runs_total{language=\"%s\",status=\"%s\"} %uA\n",
-                row->name, sbx_status_name(status), row->runs[status]);
+                "%s{language=\"%s\",status=\"%s\"} %uA\n", name, row->name,
+                sbx_status_name(status), count[status]);
         }
     }
+}
+
+
+static void
+ngx_http_sandbox_metrics_policies(ngx_http_sandbox_text_t *text,
+    ngx_http_sandbox_counters_t *counters)
+{
+    ngx_uint_t  i;
+
+    ngx_http_sandbox_text_add(text,
+        "# HELP sandbox_policy_answers_total Requests that a policy answered "
+        "itself, by class of status.\n"
+        "# TYPE sandbox_policy_answers_total counter\n");
+
+    for (i = 0; i < NGX_HTTP_SANDBOX_METRICS_CLASSES; i++) {
+        ngx_http_sandbox_text_add(text,
+            "sandbox_policy_answers_total{class=\"%uixx\"} %uA\n", i + 2,
+            counters->answers[i]);
+    }
+
+    ngx_http_sandbox_text_add(text,
+        "# HELP sandbox_policy_passed_total Requests that a policy passed on.\n"
+        "# TYPE sandbox_policy_passed_total counter\n"
+        "sandbox_policy_passed_total %uA\n", counters->passed);
 }
 
 

@@ -85,6 +85,13 @@ static ngx_command_t
       0,
       NULL },
 
+    { ngx_string("sandbox_heartbeat"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_TAKE12,
+      ngx_http_sandbox_heartbeat,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("sandbox_cases"),
       NGX_HTTP_SANDBOX_LEVELS|NGX_CONF_TAKE1,
       ngx_http_sandbox_cases,
@@ -203,7 +210,8 @@ ngx_module_t  ngx_http_sandbox_module = {
     NULL,                                  /* init master */
     ngx_http_sandbox_supervisor_init_module,
                                            /* init module */
-    NULL,                                  /* init process */
+    ngx_http_sandbox_heartbeat_init_process,
+                                           /* init process */
     NULL,                                  /* init thread */
     NULL,                                  /* exit thread */
     NULL,                                  /* exit process */
@@ -273,6 +281,9 @@ ngx_http_sandbox_create_main_conf(ngx_conf_t *cf)
         != NGX_OK
         || ngx_array_init(&smcf->policies, cf->pool, 2,
                           sizeof(ngx_http_sandbox_policy_t))
+        != NGX_OK
+        || ngx_array_init(&smcf->heartbeats, cf->pool, 1,
+                          sizeof(ngx_http_sandbox_heartbeat_t *))
         != NGX_OK
         || ngx_array_init(&smcf->suite_roots, cf->pool, 2, sizeof(ngx_str_t))
         != NGX_OK
@@ -374,6 +385,10 @@ ngx_http_sandbox_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_conf_merge_uint_value(conf->proc_empty, prev->proc_empty, 0);
     ngx_conf_merge_uint_value(conf->allow_missing, prev->allow_missing, 0);
 
+    if (ngx_http_sandbox_heartbeat_check(cf, conf) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
     ngx_http_sandbox_merge_upstream(cf, prev, conf);
 
     return ngx_http_sandbox_merge_location(cf, prev, conf);
@@ -452,6 +467,14 @@ ngx_http_sandbox_merge_location(ngx_conf_t *cf,
 
     if (conf->language.len == 0) {
         return NGX_CONF_OK;
+    }
+
+    if (clcf->handler != ngx_http_sandbox_handler) {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "\"sandbox\" stands in a location that another "
+                      "directive, such as \"proxy_pass\", answers in %s:%ui",
+                      conf->file, conf->line);
+        return NGX_CONF_ERROR;
     }
 
     if (conf->policy

@@ -188,6 +188,8 @@ ngx_http_sandbox_wish_answer(ngx_http_request_t *r,
     answer->body.len = ctx->shaped.body.len;
     ctx->answered = 1;
 
+    ngx_http_sandbox_metrics_policy(r, answer->status);
+
     return ngx_http_sandbox_reply(r, ctx);
 }
 
@@ -212,6 +214,8 @@ ngx_http_sandbox_wish_pass(ngx_http_request_t *r, sbx_policy_wish_t *wish)
 
     p = ngx_cpymem(uri.data, wish->pass.data, uri.len);
     *p = '\0';
+
+    ngx_http_sandbox_metrics_policy(r, 0);
 
     if (uri.data[0] == '@') {
         (void) ngx_http_named_location(r, &uri);

@@ -15,12 +15,15 @@ static sbx_str_t trim(sbx_str_t s);
 static int same(sbx_str_t a, sbx_str_t b);
 static int same_tokens(sbx_str_t a, sbx_str_t b);
 static sbx_str_t next_token(sbx_str_t *rest);
+static int same_lines(sbx_str_t a, sbx_str_t b);
+static sbx_str_t next_line(sbx_str_t *rest);
 
 
 static const char *const names[SBX_COMPARE_COUNT] = {
     [SBX_COMPARE_EXACT] = "exact",
     [SBX_COMPARE_TOKENS] = "tokens",
-    [SBX_COMPARE_TRIMMED] = "trimmed"
+    [SBX_COMPARE_TRIMMED] = "trimmed",
+    [SBX_COMPARE_LINES] = "lines"
 };
 
 
@@ -34,6 +37,9 @@ sbx_compare(sbx_compare_t how, sbx_str_t output, sbx_str_t expected)
 
     case SBX_COMPARE_TRIMMED:
         return same(trim(output), trim(expected));
+
+    case SBX_COMPARE_LINES:
+        return same_lines(output, expected);
 
     default:
         return same(output, expected);
@@ -130,4 +136,41 @@ next_token(sbx_str_t *rest)
     }
 
     return token;
+}
+
+
+/* What is at the end of the whole is no line, however many ends it has. */
+static int
+same_lines(sbx_str_t a, sbx_str_t b)
+{
+    a = trim(a);
+    b = trim(b);
+
+    while (a.len > 0 && b.len > 0) {
+        if (!same(next_line(&a), next_line(&b))) {
+            return 0;
+        }
+    }
+
+    return a.len == b.len;
+}
+
+
+/* Without white space at its end; rest is not empty. */
+static sbx_str_t
+next_line(sbx_str_t *rest)
+{
+    sbx_str_t line = *rest;
+    const char *end = memchr(rest->data, '\n', rest->len);
+    size_t taken = rest->len;
+
+    if (end != NULL) {
+        line.len = (size_t) (end - rest->data);
+        taken = line.len + 1;
+    }
+
+    rest->data += taken;
+    rest->len -= taken;
+
+    return trim(line);
 }

@@ -34,6 +34,7 @@ typedef enum {
     SBX_COMPARE_EXACT = 0,      /* byte for byte */
     SBX_COMPARE_TOKENS,         /* the words between white space */
     SBX_COMPARE_TRIMMED,        /* but for white space at the end */
+    SBX_COMPARE_LINES,          /* and at the end of each line */
     SBX_COMPARE_COUNT
 } sbx_compare_t;
 

@@ -204,8 +204,8 @@ sbx_parse_compare(sbx_parser_t *p)
     }
 
     if (how < 0) {
-        return sbx_json_fail(p, "compare: \"exact\", \"tokens\" or \"trimmed\" "
-                             "is expected");
+        return sbx_json_fail(p, "compare: \"exact\", \"tokens\", \"trimmed\" or "
+                             "\"lines\" is expected");
     }
 
     p->req->job.compare = (uint32_t) how;

@@ -112,7 +112,7 @@ EOC
         unless defined $block->more_headers;
 });
 
-plan tests => repeat_each() * 82;
+plan tests => repeat_each() * 84;
 
 no_long_string();
 run_tests();
@@ -143,10 +143,10 @@ qr/^\{"status":"success","accepted":true,"summary":\{"total":100,"accepted":100,
 
 === TEST 3: how outputs are compared
 --- request eval
-[map { main::prog('import sys; print(sys.stdin.read())', qq("cases":[{"stdin":"a  b ","expected":"a  b \\n"},{"stdin":"a  b ","expected":"a  b"},{"stdin":"a  b","expected":"\\ta b\\n\\n"},{"stdin":"ab","expected":"a b"},{"stdin":"","expected":""}]$_)) }
-     '', ',"compare":"exact"', ',"compare":"trimmed"', ',"compare":"tokens"']
+[map { main::prog('import sys; print(sys.stdin.read())', qq("cases":[{"stdin":"a  b ","expected":"a  b \\n"},{"stdin":"a  b ","expected":"a  b"},{"stdin":"a  b","expected":"\\ta b\\n\\n"},{"stdin":"ab","expected":"a b"},{"stdin":"","expected":""},{"stdin":"a \\nb","expected":"a\\nb"}]$_)) }
+     '', ',"compare":"exact"', ',"compare":"trimmed"', ',"compare":"tokens"', ',"compare":"lines"']
 --- response_body_like eval
-[map { my $n = $_; qr/"summary":\{"total":5,"accepted":$n,/ } 1, 1, 3, 4]
+[map { my $n = $_; qr/"summary":\{"total":6,"accepted":$n,/ } 1, 1, 3, 5, 4]
 
 
 === TEST 4: the first failure may be the last
@@ -185,7 +185,7 @@ qr/^\{"status":"timeout".*"failed":2,"skipped":0.*${\main::cases(['success', 'nu
      'cases: is empty', 'cases: an array of objects is expected',
      'cases[0]: an object is expected', 'cases[0].stdin: a string or {',
      'cases[0]: unknown key \"input\"', 'stdin, cases, cases_from: contradict each other',
-     'compare: \"exact\", \"tokens\" or \"trimmed\" is expected', 'stop_at_failure: true or false is expected',
+     'compare: \"exact\", \"tokens\", \"trimmed\" or \"lines\" is expected', 'stop_at_failure: true or false is expected',
      'cases[0].expected.base64: is not valid base64', 'cases: more than 1024',
      'cases: 300 of them, each with an output of 1048576 bytes, could print more']
 --- error_code eval

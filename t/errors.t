@@ -4,7 +4,7 @@ use Test::Nginx::Socket;
 
 # Every mistake ends `nginx -t` and names what is wrong, in which file and line.
 
-plan tests => 112;
+plan tests => 130;
 
 no_long_string();
 run_tests();
@@ -469,3 +469,66 @@ qr{\[emerg\] .*"sandbox_code" needs "sandbox LANGUAGE" in the same location in \
 --- must_die
 --- error_log eval
 qr{\[emerg\] .*server "10\.0\.0\.1:9000" of an upstream for "sandbox_pass" is no unix socket in \S+nginx\.conf:\d+}
+
+=== TEST 57: proxy_pass beside sandbox, behind it
+--- config
+    location /run { sandbox any; proxy_pass http://127.0.0.1:1; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox" stands in a location that another directive, such as "proxy_pass", answers in \S+nginx\.conf:\d+}
+
+=== TEST 58: proxy_pass beside sandbox, before it
+--- config
+    location /run { proxy_pass http://127.0.0.1:1; sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox" directive stands in a location that another directive, such as "proxy_pass", answers already in \S+nginx\.conf:\d+}
+
+=== TEST 59: a limit with two values
+--- config
+    location /run { sandbox any; sandbox_memory 128m 256m; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_memory 128m 256m" has two values: a ceiling is written "sandbox_memory 128m max=256m" in \S+nginx\.conf:\d+}
+
+=== TEST 60: a limit with one more parameter
+--- config
+    location /run { sandbox any; sandbox_memory python 128m 256m; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*invalid parameter "256m": "sandbox_memory" takes a language, or none, a value, and "max=" with the ceiling in \S+nginx\.conf:\d+}
+
+=== TEST 61: heartbeats of another scheme
+--- config
+    location /run { sandbox any; sandbox_heartbeat https://127.0.0.1/; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_heartbeat" directive takes a URL that begins with "http://" in \S+nginx\.conf:\d+}
+
+=== TEST 62: heartbeats to nowhere
+--- config
+    location /run { sandbox any; sandbox_heartbeat http://127.0.0.1:0/; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*invalid port in the URL "http://127\.0\.0\.1:0/" of "sandbox_heartbeat" in \S+nginx\.conf:\d+}
+
+=== TEST 63: heartbeats without end
+--- config
+    location /run { sandbox any; sandbox_heartbeat http://127.0.0.1/ interval=1ms; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_heartbeat" directive takes an interval of 100ms and more in \S+nginx\.conf:\d+}
+
+=== TEST 64: heartbeats with something else
+--- config
+    location /run { sandbox any; sandbox_heartbeat http://127.0.0.1/ every=1s; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_heartbeat" directive takes interval=TIME behind its URL in \S+nginx\.conf:\d+}
+
+=== TEST 65: heartbeats that nobody makes
+--- config
+    location /run { sandbox any; sandbox_heartbeat http://127.0.0.1/; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_heartbeat" needs a "sandbox_policy" that has a heartbeat\(\) in \S+nginx\.conf:\d+}

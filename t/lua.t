@@ -82,7 +82,7 @@ our @Bodies = ("Lua 5.1 jit: aaa\n", "Lua 5.4: 42\n", "Lua 5.1 jit: aaa\n",
     "captured 200 Lua 5.4: 2\n", "Lua 5.4: 3\n", qr/403 Forbidden/, "Lua 5.4: ",
     qr/"output":"4\\n"/, "Lua 5.1 jit: aaa\n");
 
-plan tests => repeat_each() * 60;
+plan tests => repeat_each() * 66;
 
 no_long_string();
 run_tests();
@@ -138,3 +138,26 @@ EOJ
 --- request eval: [@main::Requests]
 --- error_code eval: [@main::Codes]
 --- response_body_like eval: [@main::Bodies]
+
+=== TEST 5: beside njs, ours loaded last
+--- skip_eval: 6: $main::Foreign || !@main::Js
+--- main_config eval: main::load(@main::Js, $main::Ours)
+--- http_config
+    js_path ../html;
+    js_import main from js.js;
+--- config
+    location /js { js_content main.hello; }
+    location /run { sandbox node; sandbox_policy ../html/p.lua; }
+    location /chain { js_content main.chain; }
+--- user_files eval
+$main::Policy . <<'EOJ'
+>>> js.js
+function hello(r) { r.return(200, 'njs ' + [1, 2].map(n => n * 2)); }
+async function chain(r) {
+    let reply = await r.subrequest('/run', { method: 'POST', body: 'console.log(5)' });
+    r.return(200, 'captured ' + reply.status + ' ' + reply.responseText);
+}
+export default { hello, chain };
+EOJ
+--- request eval: ["GET /js", "POST /run\nconsole.log([1, 2].at(-1))", "GET /chain"]
+--- response_body_like eval: ["njs 2,4", "Lua 5.4: 2\n", "captured 200 Lua 5.4: 5\n"]

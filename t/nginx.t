@@ -33,7 +33,7 @@ add_block_preprocessor(sub {
         unless defined $block->more_headers;
 });
 
-plan tests => repeat_each() * 55;
+plan tests => repeat_each() * 65;
 
 no_long_string();
 run_tests();
@@ -242,3 +242,24 @@ qr/st=success lang=python wall=\d+\.\d{3} cpu=\d+\.\d{3} queue=\d+\.\d{3} mem=\d
 --- request eval
 "POST /run\n$main::Hello"
 --- error_code_like: ^50[23]$
+
+=== TEST 19: metrics of batches, and of what a policy did itself
+--- user_files
+>>> p.lua
+return { request = function(req)
+    if req.args == "refuse" then return { status = 403, body = "no" } end
+    if req.args == "pass" then return { pass = "@other" } end
+end }
+--- config
+    location /run { sandbox any; sandbox_policy ../html/p.lua; }
+    location @other { return 204; }
+    location /metrics { sandbox_metrics; }
+--- request eval
+["POST /run?refuse\n{}", "POST /run?pass\n{}", "POST /run?pass\n{}",
+ "POST /run\n" . q({"language":"python","code":"1/int(input())","cases":[{"stdin":"1"},{"stdin":"0"},{"stdin":"1"}]}),
+ "GET /metrics"]
+--- error_code eval
+[403, 204, 204, 200, 200]
+--- response_body_like eval
+[qr/^no$/, qr/^$/, qr/^$/, qr/^\{"status":"error"/,
+ qr/sandbox_requests_total\{language="python",status="success"\} 0\nsandbox_requests_total\{language="python",status="error"\} 1\n(?s:.*)sandbox_runs_total\{language="python",status="success"\} 2\nsandbox_runs_total\{language="python",status="error"\} 1\n(?s:.*)sandbox_policy_answers_total\{class="2xx"\} 0\n(?s:.*)sandbox_policy_answers_total\{class="4xx"\} 1\n(?s:.*)sandbox_policy_passed_total 2\n(?s:.*)sandbox_run_duration_seconds_count\{language="python"\} 3\n/]

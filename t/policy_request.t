@@ -37,10 +37,28 @@ BEGIN {
 
 END { kill 'TERM', $Pid if $Pid }
 
+our $Small = "a\0b\r\n0\r\n\r\n\xff";
+our $Large = CORE::join '', map { chr($_ % 256) } 1 .. 300000;
+
+sub chunked {
+    my $body = shift;
+    return "POST /run HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+        . "Content-Type: text/x\r\nTransfer-Encoding: chunked\r\n\r\n"
+        . CORE::join('', map { sprintf "%x\r\n%s\r\n", length, $_ }
+                         $body =~ /(.{1,777})/gs) . "0\r\n\r\n";
+}
+
+sub passed {
+    my $body = shift;
+    return "POST /run HTTP/1.0\r\nHost: judge\r\nConnection: close\r\n"
+        . 'Content-Length: ' . length($body) . "\r\nContent-Type: text/x\r\n"
+        . "\r\n$body";
+}
+
 # starting the supervisor is part of the first request
 timeout(20);
 
-plan tests => repeat_each() * 60;
+plan tests => repeat_each() * 64;
 
 no_long_string();
 run_tests();
@@ -364,3 +382,29 @@ POST /run
 print(1)
 --- error_code: 200
 --- response_body_like: "timeout":1234,
+
+=== TEST 20: a chunked body, passed on byte for byte
+--- user_files
+>>> p.lua
+return { request = function(req) return { pass = "@judge" } end }
+--- config eval
+"location /run { sandbox any; client_body_buffer_size 8k; sandbox_policy ../html/p.lua; }
+ location \@judge { proxy_pass http://$::Judge; proxy_set_header Host judge; }"
+--- raw_request eval
+::chunked($::Small)
+--- error_code: 200
+--- response_body eval
+::passed($::Small)
+
+=== TEST 21: a large chunked body, which nginx has in a file
+--- user_files
+>>> p.lua
+return { request = function(req) return { pass = "@judge" } end }
+--- config eval
+"location /run { sandbox any; client_body_buffer_size 8k; sandbox_policy ../html/p.lua; }
+ location \@judge { proxy_pass http://$::Judge; proxy_set_header Host judge; }"
+--- raw_request eval
+::chunked($::Large)
+--- error_code: 200
+--- response_body eval
+::passed($::Large)

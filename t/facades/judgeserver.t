@@ -21,7 +21,8 @@ our $Example = do {
 # the same, with ports of the test's own
 $Example =~ s{ lua/}{ $Lua/};
 $Example =~ s{sandbox_cases \S+;}{sandbox_cases ../html;};
-$Example =~ s{http://127\.0\.0\.1:(?:12359|80)}{http://standin}g;
+$Example =~ s{http://127\.0\.0\.1:12359}{http://standin}g;
+$Example =~ s{http://127\.0\.0\.1:80}{http://unix:\$TEST_NGINX_SERVROOT/logs/front.sock:};
 
 our $Standin = <<'CONF';
     upstream standin {
@@ -32,6 +33,15 @@ our $Standin = <<'CONF';
         location / {
             proxy_pass http://unix:$TEST_NGINX_SERVROOT/logs/echo.sock;
             proxy_set_header X-Body $request_body;
+        }
+    }
+    server {
+        listen unix:$TEST_NGINX_SERVROOT/logs/front.sock;
+        location = /api/judge_server_heartbeat/ {
+            if ($http_x_judge_server_token != f98103e9217f099208569d295c1b276f1821348636c268c854bb2a086e0037cd) {
+                return 200 '{"error":"error","data":"Invalid token"}';
+            }
+            return 200 '{"error":null,"data":null}';
         }
     }
     server {
@@ -109,7 +119,7 @@ add_block_preprocessor(sub {
         . "X-Judge-Server-Token: $Sha\n") unless defined $block->more_headers;
 });
 
-plan tests => repeat_each() * 145;
+plan tests => repeat_each() * 147;
 
 no_long_string();
 no_root_location();
@@ -342,13 +352,18 @@ $::Alone =~ s/sandbox_memory/sandbox_open_files 8; sandbox_memory/r
 --- response_body_like eval
 ::results(::result(5, 0, 0, undef, undef, 1, -1), ::result(5, 0, 0, undef, undef, 2, -1))
 
-=== TEST 24: heartbeat
---- config eval: $::Example
+=== TEST 24: heartbeats, and one with another token
+--- config eval
+$::Example . $::Example
+    =~ s{location /}{location /other}r =~ s{location \@judge.*}{}sr
+    =~ s{token=TOKEN}{token=OTHER}r
 --- request
-GET /heartbeat
---- more_headers
---- response_body_like eval
-qr{^old: POST /api/judge_server_heartbeat/ $::Sha application/json \{"action":"heartbeat","hostname":"judge-1","cpu_core":4,"cpu":0,"memory":0,"judger_version":"2\.1\.1","service_url":"http://127\.0\.0\.1:12358"\}$}
+POST /ping
+--- response_body_like: "action":"pong"
+--- wait: 1
+--- error_log eval
+[qr{\[notice\] .*sandbox heartbeats to "http://unix:.*/api/judge_server_heartbeat/" are taken},
+ qr{\[error\] .*sandbox heartbeats to "http://unix:.*/api/judge_server_heartbeat/" fail: Invalid token}]
 
 === TEST 25: without a token there is no start
 --- config eval

@@ -5,11 +5,13 @@
 
 Starts an nginx with examples/facades/judgeserver.conf and judge0.conf, then
 runs judgeserver.py (Debian's requests) and judge0.js (npm's superagent, fetched
-once, into DIRECTORY).
+once, into DIRECTORY).  A stand-in for OnlineJudge takes the heartbeats.
 """
 
 import argparse
 import contextlib
+import hashlib
+import http.server
 import json
 import os
 import pathlib
@@ -17,6 +19,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -24,6 +27,7 @@ import urllib.request
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PORTS = {"judge0": 19488, "judgeserver": 19489}
+FRONT = 19487
 CLIENT, VERSION = "superagent", "10.4.2"
 
 CONF = """
@@ -50,7 +54,56 @@ def example(name, cases):
     text = (ROOT / "examples/facades" / f"{name}.conf").read_text()
     text = text.replace(" lua/", f" {ROOT}/lua/")
     text = re.sub(r"sandbox_cases \S+;", f"sandbox_cases {cases};", text)
+    text = text.replace("http://127.0.0.1:80/", f"http://127.0.0.1:{FRONT}/")
     return f"server {{ listen 127.0.0.1:{PORTS[name]}; {text} }}"
+
+
+class Front(http.server.BaseHTTPRequestHandler):
+    """As OnlineJudge takes a heartbeat: a token, and what it reads of it."""
+
+    heard = threading.Event()
+    wrong = []
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        error = self.mistake(body)
+        if error:
+            self.wrong.append(f"{error}: {self.path} {self.headers} {body}")
+        answer = json.dumps({"error": error and "error", "data": error})
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(answer.encode())
+        self.heard.set()
+
+    def mistake(self, body):
+        token = hashlib.sha256(b"TOKEN").hexdigest()
+        if self.path != "/api/judge_server_heartbeat/":
+            return "Not found"
+        if self.headers["X-Judge-Server-Token"] != token:
+            return "Invalid token"
+        wanted = {"hostname": str, "judger_version": str, "cpu_core": int,
+                  "memory": (int, float), "cpu": (int, float),
+                  "action": str, "service_url": str}
+        data = json.loads(body)
+        if set(data) != set(wanted) or data["action"] != "heartbeat":
+            return "Invalid action"
+        if not all(isinstance(data[key], kind) for key, kind in wanted.items()):
+            return "Invalid type"
+        return None
+
+    def log_message(self, *_):
+        pass
+
+
+def check_heartbeat(count):
+    """One arrives as soon as nginx is there."""
+    ok = Front.heard.wait(30) and not Front.wrong
+    print(f"{'ok' if ok else 'not ok'} {count} - heartbeat of the example")
+    for why in Front.wrong:
+        print("#", why.replace("\n", " "))
+    sys.stdout.flush()
+    return not ok
 
 
 @contextlib.contextmanager
@@ -129,11 +182,15 @@ def main():
     url = "http://127.0.0.1:%d"
 
     install(work)
+    front = http.server.ThreadingHTTPServer(("127.0.0.1", FRONT), Front)
+    threading.Thread(target=front.serve_forever, daemon=True).start()
 
     with serve(pathlib.Path(options.module).resolve(), options.nginx):
         count, failed = run("requests", [
             sys.executable, "-B", str(HERE / "judgeserver.py"), "--url",
             url % PORTS["judgeserver"]], env, 0)
+        count += 1
+        failed += check_heartbeat(count)
         count, more = run("superagent", [
             "node", str(HERE / "judge0.js"), url % PORTS["judge0"]], env,
             count)

@@ -253,17 +253,31 @@ def source_names():
         (TREE / "sandbox/sbx_cmd_job.c").read_text()
         + (TREE / "sandbox/sbx_cmd_serve.c").read_text())
     # what a job may have, and what the library is to Lua's own
-    library = [name for path in ("lua/sbx_lua_codec.c", "lua/sbx_lua_decode.c")
+    library = [name for path in ("lua/sbx_lua_codec.c", "lua/sbx_lua_decode.c",
+                            "lua/sbx_lua_clock.c")
                for name in re.findall(r'(?m)^    \{ "(\w+)", \w+ \},$',
                                       (TREE / path).read_text())]
     job = re.findall(r'(?m)^    \{ "(\w+)", \w*read_\w+ \},$',
                      (TREE / "lua/sbx_lua_job.c").read_text())
+    # of the verdict's words, those that some file gives
+    given = "".join(path.read_text() for where in ("sandbox", "module")
+                    for path in (TREE / where).glob("*.c")
+                    if path.name != "sbx_verdict.c")
+    words = [word for symbol, word in
+             re.findall(r'\[(SBX_(?:REASON|SOURCE)_\w+)\] = "(\w+)"',
+                        (TREE / "sandbox/sbx_verdict.c").read_text())
+             if symbol in given]
+    compare = re.findall(r'\[SBX_COMPARE_\w+\] = "(\w+)"',
+                         (TREE / "sandbox/sbx_compare.c").read_text())
+    functions = re.findall(r'\[SBX_LUA_\w+\] = "(\w+)"',
+                           (TREE / "lua/sbx_lua.c").read_text())
     commands = re.findall(r'\{ "(\w+)", \w+, "',
                           (TREE / "sandbox/sbx_main.c").read_text())
     return {
         "directives": directives + [f"sandbox_{name}" for name in limits],
         "limits": limits, "variables": variables, "options": options,
         "commands": commands, "library": library, "job": job,
+        "words": words, "compare": compare, "functions": functions,
     }
 
 
@@ -280,6 +294,14 @@ def check_names(report):
          names["directives"]),
         ("docs/ngx_http_sandbox_module.5", page5, "variables",
          names["variables"]),
+        ("docs/ngx_http_sandbox_module.5", page5, "reasons and sources",
+         names["words"]),
+        ("docs/ngx_http_sandbox_module.5", page5, "comparisons",
+         names["compare"]),
+        ("docs/deer-flow-policy.5", page_policy, "comparisons",
+         names["compare"]),
+        ("docs/deer-flow-policy.5", page_policy, "functions of a policy",
+         names["functions"]),
         ("README.md", readme, "directives", names["directives"]),
         ("docs/deer-flow-policy.5", page_policy, "functions of the library",
          names["library"]),

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import traceback
 
+import batches      # adds its cases
 from cases import CASES
 from nginx import Failure, Site
 

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import traceback
 
+import heartbeats   # adds its scenarios
 from box import Box, Failure
 from scenarios import SCENARIOS
 

@@ -9,25 +9,33 @@
 
 typedef struct {
     sbx_str_t output, expected;
-    int same[SBX_COMPARE_COUNT];    /* exact, tokens, trimmed */
+    int same[SBX_COMPARE_COUNT];    /* exact, tokens, trimmed, lines */
 } row_t;
 
 static const row_t rows[] = {
-    { SBX_STR(""), SBX_STR(""), { 1, 1, 1 } },
-    { SBX_STR("1\n"), SBX_STR("1\n"), { 1, 1, 1 } },
-    { SBX_STR("1\n"), SBX_STR("1"), { 0, 1, 1 } },
-    { SBX_STR("1"), SBX_STR("1\r\n \t\v\f"), { 0, 1, 1 } },
-    { SBX_STR(" 1"), SBX_STR("1"), { 0, 1, 0 } },
-    { SBX_STR("1  2\n3"), SBX_STR("1 2 3"), { 0, 1, 0 } },
-    { SBX_STR("12"), SBX_STR("1 2"), { 0, 0, 0 } },
-    { SBX_STR("1 2"), SBX_STR("1 2 3"), { 0, 0, 0 } },
-    { SBX_STR("1 2 3"), SBX_STR("1 2"), { 0, 0, 0 } },
-    { SBX_STR("\n\n"), SBX_STR(""), { 0, 1, 1 } },
-    { SBX_STR(""), SBX_STR("0"), { 0, 0, 0 } },
-    { SBX_STR("a\0b"), SBX_STR("a\0c"), { 0, 0, 0 } },
-    { SBX_STR("a\0"), SBX_STR("a"), { 0, 0, 0 } },
-    { SBX_STR("\xff\n"), SBX_STR("\xff"), { 0, 1, 1 } },
-    { SBX_STR("\xc2\xa0"), SBX_STR(""), { 0, 0, 0 } }
+    { SBX_STR(""), SBX_STR(""), { 1, 1, 1, 1 } },
+    { SBX_STR("1\n"), SBX_STR("1\n"), { 1, 1, 1, 1 } },
+    { SBX_STR("1\n"), SBX_STR("1"), { 0, 1, 1, 1 } },
+    { SBX_STR("1"), SBX_STR("1\r\n \t\v\f"), { 0, 1, 1, 1 } },
+    { SBX_STR(" 1"), SBX_STR("1"), { 0, 1, 0, 0 } },
+    { SBX_STR("1  2\n3"), SBX_STR("1 2 3"), { 0, 1, 0, 0 } },
+    { SBX_STR("12"), SBX_STR("1 2"), { 0, 0, 0, 0 } },
+    { SBX_STR("1 2"), SBX_STR("1 2 3"), { 0, 0, 0, 0 } },
+    { SBX_STR("1 2 3"), SBX_STR("1 2"), { 0, 0, 0, 0 } },
+    { SBX_STR("\n\n"), SBX_STR(""), { 0, 1, 1, 1 } },
+    { SBX_STR(""), SBX_STR("0"), { 0, 0, 0, 0 } },
+    { SBX_STR("a\0b"), SBX_STR("a\0c"), { 0, 0, 0, 0 } },
+    { SBX_STR("a\0"), SBX_STR("a"), { 0, 0, 0, 0 } },
+    { SBX_STR("\xff\n"), SBX_STR("\xff"), { 0, 1, 1, 1 } },
+    { SBX_STR("\xc2\xa0"), SBX_STR(""), { 0, 0, 0, 0 } },
+    { SBX_STR("a \t\nb\n"), SBX_STR("a\r\nb"), { 0, 1, 0, 1 } },
+    { SBX_STR("a\n b"), SBX_STR("a\nb"), { 0, 1, 0, 0 } },
+    { SBX_STR("a\n\nb"), SBX_STR("a\nb"), { 0, 1, 0, 0 } },
+    { SBX_STR("a\n \nb"), SBX_STR("a\n\nb\n\n"), { 0, 1, 0, 1 } },
+    { SBX_STR("a\nb"), SBX_STR("a"), { 0, 0, 0, 0 } },
+    { SBX_STR("a"), SBX_STR("a\nb"), { 0, 0, 0, 0 } },
+    { SBX_STR("a b"), SBX_STR("a\nb"), { 0, 1, 0, 0 } },
+    { SBX_STR(" \n \n"), SBX_STR(""), { 0, 1, 1, 1 } }
 };
 
 

@@ -154,7 +154,8 @@ test_open_errors(void **state)
         { "return { limits = 1 }", "FILE: limits must be a function, not a "
           "number" },
         { "return {\n limit = function()\n end }", "FILE:2: unknown field "
-          "\"limit\"; a policy has request, limits and response" },
+          "\"limit\"; a policy has request, limits, response, heartbeat and "
+          "heard" },
         { "return { limits = function() end, 1 }", "FILE: unknown field "
           "\"number\"" },
         { "while true do end", "FILE:1: policy used more than 1000000 "
@@ -1023,6 +1024,22 @@ test_request(void **state)
         { "req.ceilings.x = 1", "FILE:2: this table is read-only" },
         { "config.a = 1", "FILE:2: this table is read-only" },
         { "json(config)", "FILE:2: JSON cannot hold a read-only table" },
+        { "return { keep = req.ceilings }", "FILE:1: request(): a table in "
+          "keep is a read-only table; copy what is needed of it" },
+        { "return { keep = { c = config } }", "FILE:1: request(): a table in "
+          "keep is a read-only table; copy what is needed of it" },
+        { "return { keep = req }", "FILE:1: request(): keep cannot hold the "
+          "request, or a table with a metatable; copy what is needed of it" },
+        { "return { keep = setmetatable({}, {}) }", "FILE:1: request(): keep "
+          "cannot hold the request, or a table with a metatable; copy " },
+        { "return { limits = req.ceilings.python }", "FILE:1: request(): "
+          "limits is a read-only table; copy what is needed of it" },
+        { "return { env = config }", "FILE:1: request(): env is a read-only "
+          "table; copy what is needed of it" },
+        { "return config", "FILE:1: request(): the result is a read-only "
+          "table; copy what is needed of it" },
+        { "return { status = 200, headers = config }", "FILE:1: request(): "
+          "headers is a read-only table; copy what is needed of it" },
     };
 
     (void) state;
@@ -1051,6 +1068,40 @@ test_request(void **state)
         sbx_policy_wish_clear(&wish);
         sbx_policy_close(policy);
     }
+}
+
+
+/* A clock that is today's, and ids that differ, also after a fork. */
+static void
+test_clock(void **state)
+{
+    char err[512];
+    sbx_policy_t *policy;
+
+    (void) state;
+
+    policy = open_text(
+        "local a = now()\n"
+        "assert(math.type(a) == 'integer' and a > 1700000000000)\n"
+        "assert(now() >= a)\n"
+        "assert(timestamp(0) == '1970-01-01T00:00:00.000Z')\n"
+        "assert(timestamp(1764475200123) == '2025-11-30T04:00:00.123Z')\n"
+        "assert(timestamp() >= timestamp(a))\n"
+        "assert(timestamp(-1) == nil and timestamp(1 << 62) == nil)\n"
+        "local seen = {}\n"
+        "for i = 1, 100 do\n"
+        "  local id = uuid()\n"
+        "  assert(#id == 36 and not seen[id])\n"
+        "  assert(id:find('^%x+%-%x+%-4%x+%-[89ab]%x+%-%x+$'))\n"
+        "  seen[id] = true\n"
+        "end\n"
+        "return {}\n", err, sizeof(err));
+
+    if (policy == NULL) {
+        fail_msg("%s", err);
+    }
+
+    sbx_policy_close(policy);
 }
 
 
@@ -1214,6 +1265,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_open_errors),
         cmocka_unit_test(test_request),
+        cmocka_unit_test(test_clock),
         cmocka_unit_test(test_keep),
         cmocka_unit_test(test_library),
         cmocka_unit_test(test_what_is_there),

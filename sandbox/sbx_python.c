@@ -475,6 +475,7 @@ make_ready(void)
     sbx_python.frozen = sbx_python_core_frozen();
     sbx_python_core_fill();
     sbx_python_learn();
+    sbx_python_stash_learn();
 
     return result == NULL ? -1 : 0;
 }

@@ -107,9 +107,11 @@ PyObject *sbx_python_take_main(PyObject *file);
 /*
  * Imports the operator's modules and puts them aside.  -1 with an exception, or
  * sbx_python.refused set.  Runs in: zygote.
+ * Learns the pages that their coming back writes to: when all else is ready.
  * Whether one is put aside; none is any more.  Run in: child.
  */
 int sbx_python_stash_fill(void);
+void sbx_python_stash_learn(void);
 int sbx_python_stash_has(PyObject *name);
 void sbx_python_stash_drop(void);
 

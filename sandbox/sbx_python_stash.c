@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "sbx_fdmsg.h"
+#include "sbx_hot.h"
 
 
 /*
@@ -149,7 +150,7 @@ static int reseed(PyObject *name, PyObject *module);
 
 static PyObject *stash;         /* name → entry; NULL: nothing is put aside */
 static PyObject *find_and_load; /* the import system's own */
-static unsigned long long libraries;    /* loaded before they were */
+static sbx_hot_t *hot;          /* its pages, until they are the child's own */
 
 static PyMethodDef load_method = {
     "_find_and_load", (PyCFunction) (void (*)(void)) load, METH_FASTCALL, NULL
@@ -167,7 +168,6 @@ sbx_python_stash_fill(void)
         return 0;
     }
 
-    libraries = sbx_python_libraries();
     names = list_names(text);
     result = names == NULL ? NULL : preload(names);
     Py_XDECREF(names);
@@ -256,6 +256,33 @@ refuse(PyObject *refusal)
 }
 
 
+static int
+reveal_all(sbx_hot_t *unused, void *arg)
+{
+    PyObject *names = PyDict_Keys(stash);
+
+    (void) unused;
+    (void) arg;
+
+    for (Py_ssize_t i = 0; names != NULL && i < PyList_GET_SIZE(names); i++) {
+        if (reveal(PyList_GET_ITEM(names, i)) == -1) {
+            return -1;
+        }
+    }
+
+    return names == NULL ? -1 : 0;
+}
+
+
+void
+sbx_python_stash_learn(void)
+{
+    if (stash != NULL) {
+        hot = sbx_hot_learn(reveal_all, NULL);
+    }
+}
+
+
 int
 sbx_python_stash_has(PyObject *name)
 {
@@ -320,8 +347,11 @@ reveal(PyObject *name)
         return PyErr_Occurred() ? -1 : 0;
     }
 
-    /* an orderly end, since its libraries may have destructors */
-    sbx_python.libraries = libraries;
+    /* its libraries' destructors are left out at the end: see DESIGN.md */
+    if (hot != NULL) {
+        sbx_hot_copy(hot);
+        hot = NULL;
+    }
 
     /* the package is imported first, and may bring this one */
     if (reveal(PyTuple_GET_ITEM(entry, ABOVE)) == -1) {

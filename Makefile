@@ -196,7 +196,7 @@ test_pkgs  = $(build_pkgs) perl libtest-base-perl libcmocka-dev clang \
              libclang-rt-14-dev curl apache2-utils bubblewrap chromium \
              chromium-driver libnginx-mod-http-lua libnginx-mod-http-js \
              qemu-system-x86 busybox-static cpio man-db wrk \
-             python3-requests $(if $(shell command -v npm),,npm)
+             python3-requests python3-numpy $(if $(shell command -v npm),,npm)
 
 # A server that apt starts on port 80 is not what was asked for: policy-rc.d
 # says no to it while the packages are set up.

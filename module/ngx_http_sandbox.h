@@ -57,6 +57,9 @@ typedef struct {
     ngx_uint_t                      standby;    /* NGX_CONF_UNSET_UINT: auto */
     ngx_uint_t                      queue;
     ngx_msec_t                      queue_timeout;
+    ngx_int_t                       renew_runs; /* NGX_CONF_UNSET: default */
+    ngx_int_t                       renew_time;     /* seconds */
+    ngx_int_t                       renew_growth;   /* thousandths */
     ngx_str_t                       command;    /* the deer-flow binary */
     ngx_array_t                     runtimes;   /* ngx_http_sandbox_runtime_t */
 
@@ -64,10 +67,13 @@ typedef struct {
     ngx_array_t                     heartbeats; /* ngx_http_sandbox_heartbeat_t
                                                    *, sent by one worker */
     ngx_array_t                     suite_roots;    /* ngx_str_t */
+    ngx_array_t                     modules;    /* ngx_str_t, sandbox_preload */
+    ngx_array_t                     modules_at; /* ngx_str_t, FILE:LINE */
     ngx_array_t                     uses;       /* ngx_http_sandbox_use_t */
     unsigned                        slots_set:1;
     unsigned                        standby_set:1;
     unsigned                        queue_set:1;
+    unsigned                        renew_set:1;
 
     ngx_uint_t                      own;        /* some location uses the
                                                    generation's supervisor */
@@ -179,6 +185,11 @@ char *ngx_http_sandbox_slots(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_http_sandbox_standby(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_http_sandbox_queue(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_http_sandbox_command(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+
+/* ngx_http_sandbox_zygotes.c: master; sandbox_preload, sandbox_zygote_renew */
+char *ngx_http_sandbox_preload(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_http_sandbox_zygote_renew(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
 
 /* A program's absolute path; logs what is wrong with it. */
 ngx_int_t ngx_http_sandbox_check_executable(ngx_conf_t *cf, ngx_str_t *path);

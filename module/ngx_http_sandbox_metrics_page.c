@@ -100,6 +100,9 @@ static const ngx_http_sandbox_gauge_t  ngx_http_sandbox_runtime_gauges[] = {
     { "sandbox_zygote_restarts", "gauge",
       "Restarts of the language's zygote in this configuration.",
       ngx_http_sandbox_runtime_stat(restarts) },
+    { "sandbox_zygote_renewals", "gauge",
+      "Times that another zygote took the place of one that served.",
+      ngx_http_sandbox_runtime_stat(renewals) },
     { "sandbox_standby", "gauge",
       "Children that wait, ready, for a job; languages without a zygote share "
       "theirs.",

@@ -176,6 +176,20 @@ static ngx_command_t
       0,
       NULL },
 
+    { ngx_string("sandbox_preload"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_2MORE,
+      ngx_http_sandbox_preload,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("sandbox_zygote_renew"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_1MORE,
+      ngx_http_sandbox_zygote_renew,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("sandbox_command"),
       NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
       ngx_http_sandbox_command,
@@ -287,6 +301,10 @@ ngx_http_sandbox_create_main_conf(ngx_conf_t *cf)
         != NGX_OK
         || ngx_array_init(&smcf->suite_roots, cf->pool, 2, sizeof(ngx_str_t))
         != NGX_OK
+        || ngx_array_init(&smcf->modules, cf->pool, 4, sizeof(ngx_str_t))
+        != NGX_OK
+        || ngx_array_init(&smcf->modules_at, cf->pool, 4, sizeof(ngx_str_t))
+        != NGX_OK
         || ngx_array_init(&smcf->uses, cf->pool, 8,
                           sizeof(ngx_http_sandbox_use_t))
         != NGX_OK)
@@ -297,6 +315,9 @@ ngx_http_sandbox_create_main_conf(ngx_conf_t *cf)
     smcf->standby = NGX_CONF_UNSET_UINT;
     smcf->queue = NGX_HTTP_SANDBOX_QUEUE;
     smcf->queue_timeout = NGX_HTTP_SANDBOX_QUEUE_TIME;
+    smcf->renew_runs = NGX_CONF_UNSET;
+    smcf->renew_time = NGX_CONF_UNSET;
+    smcf->renew_growth = NGX_CONF_UNSET;
 
     return smcf;
 }

@@ -67,6 +67,12 @@ ngx_http_sandbox_json_conf(struct json_object *conf, ngx_cycle_t *cycle,
         || ngx_http_sandbox_json_set(conf, "cases",
                                ngx_http_sandbox_json_strings(&smcf->suite_roots))
            != NGX_OK
+        || ngx_http_sandbox_json_set(conf, "preload",
+                               ngx_http_sandbox_json_strings(&smcf->modules))
+           != NGX_OK
+        || ngx_http_sandbox_json_set(conf, "preload_at",
+                               ngx_http_sandbox_json_strings(&smcf->modules_at))
+           != NGX_OK
         || ngx_http_sandbox_json_set(conf, "runtimes",
                                      ngx_http_sandbox_json_runtimes(smcf))
            != NGX_OK)
@@ -103,6 +109,10 @@ ngx_http_sandbox_json_numbers(struct json_object *conf, ngx_cycle_t *cycle,
         { "standby", smcf->standby, smcf->standby == NGX_CONF_UNSET_UINT },
         { "queue", smcf->queue, 0 },
         { "queue_ms", smcf->queue_timeout, 0 },
+        { "renew_runs", smcf->renew_runs, smcf->renew_runs == NGX_CONF_UNSET },
+        { "renew_s", smcf->renew_time, smcf->renew_time == NGX_CONF_UNSET },
+        { "renew_growth_permille", smcf->renew_growth,
+          smcf->renew_growth == NGX_CONF_UNSET },
         { "peer_uid", geteuid() == 0 ? ccf->user : geteuid(), 0 },
         /* beyond 8 nginx keeps bits for its debug subsystems */
         { "log_level", ngx_min(cycle->log->log_level, NGX_LOG_DEBUG), 0 }

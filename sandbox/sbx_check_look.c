@@ -184,19 +184,8 @@ is_of_a_lane(pid_t pid, ino_t pidns)
 static int
 is_known(pid_t pid)
 {
-    int k;
-
-    if (pid == 1 || pid == getpid()) {
-        return 1;               /* the cell's init, and us */
-    }
-
-    for (k = 0; k < SBX_ZYGOTE_KINDS; k++) {
-        if (sbx_super.zygotes[k].pid == pid) {
-            return 1;
-        }
-    }
-
-    return 0;
+    /* the cell's init, and us */
+    return pid == 1 || pid == getpid() || sbx_zygote_is_pid(pid);
 }
 
 

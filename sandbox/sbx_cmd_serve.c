@@ -157,8 +157,9 @@ usage(FILE *stream)
             "usage: deer-flow serve --listen unix:PATH [--user NAME] "
             "[--config JSON]\n"
             "  --user NAME    who may connect besides root and us\n"
-            "  --config JSON  slots, standby, queue, queue_ms, log, log_level, "
-            "runtimes\n");
+            "  --config JSON  slots, standby, queue, queue_ms, renew_runs, "
+            "renew_s,\n                 renew_growth_permille, log, log_level, "
+            "cases, preload, runtimes\n");
 
     return SBX_EXIT_USAGE;
 }

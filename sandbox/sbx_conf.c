@@ -18,6 +18,10 @@
 #define QUEUE_DEFAULT       256
 #define QUEUE_MS_DEFAULT    30000
 
+#define RENEW_RUNS              10000
+#define RENEW_S                 3600
+#define RENEW_GROWTH_PERMILLE   2000
+
 
 static int
 file_exists(const char *path)
@@ -245,6 +249,10 @@ static const struct {
     { "standby", offsetof(sbx_conf_t, standby), 4096 },
     { "queue", offsetof(sbx_conf_t, queue), 1000000 },
     { "queue_ms", offsetof(sbx_conf_t, queue_ms), 86400000 },
+    { "renew_runs", offsetof(sbx_conf_t, renew_runs), 1000000000 },
+    { "renew_s", offsetof(sbx_conf_t, renew_s), 31536000 },
+    { "renew_growth_permille", offsetof(sbx_conf_t, renew_growth_permille),
+      1000000 },
     { "peer_uid", offsetof(sbx_conf_t, peer_uid), UINT32_MAX - 1 },
     { "log_level", offsetof(sbx_conf_t, log_level), SBX_LOG_DEBUG }
 };
@@ -307,27 +315,99 @@ read_runtimes(sbx_conf_t *conf, struct json_object *v, sbx_err_t *err)
 }
 
 
+/* Lists of strings. */
+static const struct {
+    const char *key;
+    size_t offset;
+} lists[] = {
+    { "cases", offsetof(sbx_conf_t, suite_roots) },
+    { "preload", offsetof(sbx_conf_t, modules) },
+    { "preload_at", offsetof(sbx_conf_t, modules_at) }
+};
+
+#define NLISTS  (sizeof(lists) / sizeof(lists[0]))
+
+
+/* 1: it is one of them and was read; 0: it is none; -1: what it has is wrong. */
+static int
+read_list(sbx_conf_t *conf, const char *key, struct json_object *v,
+    sbx_err_t *err)
+{
+    size_t i;
+    char ***list;
+
+    for (i = 0; i < NLISTS && strcmp(key, lists[i].key) != 0; i++) {
+        /* the row of this key */
+    }
+
+    if (i == NLISTS) {
+        return 0;
+    }
+
+    if (!are_strings(v)) {
+        return sbx_fail(err, SBX_STEP_CONFIG, 0,
+                        "--config: %s is no array of strings", key);
+    }
+
+    list = (char ***) ((char *) conf + lists[i].offset);
+    free_strings(*list);
+    *list = copy_strings(v);
+
+    if (*list == NULL) {
+        return sbx_fail(err, SBX_STEP_CONFIG, errno, "--config");
+    }
+
+    return 1;
+}
+
+
+/* They go to the zygote in one variable, by spaces. */
+static int
+check_preload(const sbx_conf_t *conf, sbx_err_t *err)
+{
+    size_t len = sizeof("SBX_PRELOAD=");
+    char *const *name = conf->modules;
+
+    for (; name != NULL && *name != NULL; name++) {
+
+        if ((*name)[0] == '\0' || strpbrk(*name, " \t\r\n\v\f") != NULL) {
+            return sbx_fail(err, SBX_STEP_CONFIG, 0,
+                            "--config: preload: \"%.60s\" is no module",
+                            *name);
+        }
+
+        len += strlen(*name) + 1;
+    }
+
+    if (len > SBX_PRELOAD_SIZE) {
+        return sbx_fail(err, SBX_STEP_CONFIG, 0, "--config: the names in "
+                        "preload are longer than %d bytes", SBX_PRELOAD_SIZE);
+    }
+
+    return 0;
+}
+
+
 static int
 read_members(sbx_conf_t *conf, struct json_object *root, sbx_err_t *err)
 {
+    int rc;
+
     json_object_object_foreach(root, key, v) {
+
+        rc = read_list(conf, key, v, err);
+
+        if (rc < 0) {
+            return -1;
+        }
+
+        if (rc > 0) {
+            continue;
+        }
 
         if (strcmp(key, "runtimes") == 0) {
             if (read_runtimes(conf, v, err) < 0) {
                 return -1;
-            }
-
-        } else if (strcmp(key, "cases") == 0) {
-            if (!are_strings(v)) {
-                return sbx_fail(err, SBX_STEP_CONFIG, 0,
-                                "--config: cases is no array of strings");
-            }
-
-            free_strings(conf->suite_roots);
-            conf->suite_roots = copy_strings(v);
-
-            if (conf->suite_roots == NULL) {
-                return sbx_fail(err, SBX_STEP_CONFIG, errno, "--config");
             }
 
         } else if (strcmp(key, "log") == 0
@@ -341,7 +421,7 @@ read_members(sbx_conf_t *conf, struct json_object *root, sbx_err_t *err)
         }
     }
 
-    return 0;
+    return check_preload(conf, err);
 }
 
 
@@ -372,6 +452,9 @@ sbx_conf_init(sbx_conf_t *conf, const char *json, sbx_err_t *err)
     conf->standby = UINT32_MAX;
     conf->queue = QUEUE_DEFAULT;
     conf->queue_ms = QUEUE_MS_DEFAULT;
+    conf->renew_runs = RENEW_RUNS;
+    conf->renew_s = RENEW_S;
+    conf->renew_growth_permille = RENEW_GROWTH_PERMILLE;
     conf->peer_uid = UINT32_MAX;
     conf->zygotes = 1;
     conf->checks = 1;
@@ -400,6 +483,8 @@ sbx_conf_clear(sbx_conf_t *conf)
     }
 
     free_strings(conf->suite_roots);
-    conf->suite_roots = NULL;
+    free_strings(conf->modules);
+    free_strings(conf->modules_at);
+    conf->suite_roots = conf->modules = conf->modules_at = NULL;
     conf->nruntimes = 0;
 }

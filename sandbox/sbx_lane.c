@@ -254,7 +254,7 @@ start_overdue(sbx_timer_t *timer)
             lane->slot.index, START_MS);
 
     if (lane->pid == 0) {
-        sbx_zygote_kill(lane->kind);    /* its end answers all its FORKs */
+        sbx_zygote_kill(lane);          /* its end answers all its FORKs */
         return;
     }
 
@@ -347,7 +347,8 @@ sbx_lane_fork(sbx_lane_t *lane, sbx_zygote_kind_t kind, uint32_t flags,
         fds[0] = lane->slot.pidfd;
         fds[5] = lane->slot.page_fd;
         memcpy(&fds[1], theirs, sizeof(theirs));
-        rc = sbx_zygote_fork(lane, fds);
+        rc = sbx_zygote_fork(run != NULL && run->zygote != NULL ? run->zygote
+                             : &sbx_super.zygotes[kind], lane, fds);
     }
 
     for (i = 0; i < 4; i++) {
@@ -459,8 +460,8 @@ sbx_lane_fork_failed(sbx_lane_t *lane, const sbx_err_t *err)
         sbx_run_detach(run);
 
         /* nothing ran: once more, by exec, then once more if that one died */
-        if (!lane->lost && (lane->kind != SBX_ZYGOTE_KIND_EXEC
-                            || !run->forked_again))
+        if (!lane->lost && run->zygote == NULL
+            && (lane->kind != SBX_ZYGOTE_KIND_EXEC || !run->forked_again))
         {
             run->forked_again = lane->kind == SBX_ZYGOTE_KIND_EXEC;
             run->no_zygote = 1;

@@ -250,28 +250,53 @@ row_of(const sbx_runtime_t *rt)
 }
 
 
+static int
+make_job(const sbx_runtime_t *rt, const char *program, sbx_job_t *job)
+{
+    sbx_job_init(job);
+    job->language = (sbx_str_t) { rt->conf->name, strlen(rt->conf->name) };
+    job->name = sbx_language_main(job->language);
+    job->code = (sbx_str_t) { program, strlen(program) };
+    job->allow_missing = SBX_LAYERS_ALL;
+    job->limits[SBX_LIMIT_TIMEOUT] = PROBE_MS;
+    job->limits[SBX_LIMIT_CPU_TIME] = PROBE_MS;
+    job->limits[SBX_LIMIT_MEMORY] = 1ull << 30;
+
+    return sbx_job_add_case(job, 0, SBX_STR(""));
+}
+
+
+int
+sbx_probe_job(const sbx_runtime_t *rt, sbx_job_t *job)
+{
+    size_t row = row_of(rt);
+
+    return make_job(rt, programs[row].zygote != NULL ? programs[row].zygote
+                                                     : programs[row].program,
+                    job);
+}
+
+
+int
+sbx_probe_passed(const sbx_task_t *run)
+{
+    const sbx_verdict_t *v = &run->verdict;
+
+    return v->status == SBX_SUCCESS && !run->no_zygote
+           && (programs[row_of(run->runtime)].zygote == NULL
+               || (v->output.len == 3
+                   && memcmp(v->output.data, "ok\n", 3) == 0));
+}
+
+
+
 static probe_t *
 probe_new(sbx_runtime_t *rt, const char *program,
     void (*done)(sbx_task_t *run))
 {
-    sbx_str_t code = { program, strlen(program) };
     probe_t *probe = calloc(1, sizeof(*probe));
 
-    if (probe == NULL) {
-        return NULL;
-    }
-
-    sbx_job_init(&probe->job);
-    probe->job.language = (sbx_str_t) { rt->conf->name,
-                                        strlen(rt->conf->name) };
-    probe->job.name = sbx_language_main(probe->job.language);
-    probe->job.code = code;
-    probe->job.allow_missing = SBX_LAYERS_ALL;
-    probe->job.limits[SBX_LIMIT_TIMEOUT] = PROBE_MS;
-    probe->job.limits[SBX_LIMIT_CPU_TIME] = PROBE_MS;
-    probe->job.limits[SBX_LIMIT_MEMORY] = 1ull << 30;
-
-    if (sbx_job_add_case(&probe->job, 0, SBX_STR("")) < 0) {
+    if (probe == NULL || make_job(rt, program, &probe->job) < 0) {
         free(probe);
         return NULL;
     }
@@ -326,9 +351,7 @@ zygote_done(sbx_task_t *run)
     sbx_zygote_kind_t kind = sbx_zygote_of(run->runtime->conf);
     const sbx_verdict_t *v = &run->verdict;
 
-    if (v->status == SBX_SUCCESS && !run->no_zygote && v->output.len == 3
-        && memcmp(v->output.data, "ok\n", 3) == 0)
-    {
+    if (sbx_probe_passed(run)) {
         sbx_zygote_prove(kind);
 
     } else {

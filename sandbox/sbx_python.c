@@ -144,6 +144,10 @@ main(void)
     if (start_interpreter() == -1 || import_modules() == -1
         || look_up() == -1 || make_ready() == -1)
     {
+        if (sbx_python.refused) {
+            return 1;
+        }
+
         if (Py_IsInitialized() && PyErr_Occurred()) {
             PyErr_PrintEx(0);
         }
@@ -189,6 +193,9 @@ clean_environment(void)
     }
 #endif
 
+    const char *preload = getenv(SBX_PRELOAD_ENV);
+
+    sbx_python.preload = preload == NULL ? NULL : strdup(preload);
     clearenv();
 
     for (size_t i = 0; sbx_child_env[i] != NULL; i++) {
@@ -362,6 +369,12 @@ import_modules(void)
         Py_DECREF(module);
     }
 
+    if (sbx_python_core_own_hooks() == -1 || sbx_python_stash_fill() == -1
+        || sbx_python_core_own_hooks() == -1)
+    {
+        return -1;
+    }
+
     return PySys_SetObject("dont_write_bytecode", Py_False);
 }
 
@@ -462,6 +475,7 @@ make_ready(void)
     sbx_python.frozen = sbx_python_core_frozen();
     sbx_python_core_fill();
     sbx_python_learn();
+    sbx_python_stash_learn();
 
     return result == NULL ? -1 : 0;
 }

@@ -41,6 +41,8 @@ typedef enum {
 } sbx_python_name_t;
 
 typedef struct {
+    const char *preload;        /* sandbox_preload's names, or NULL */
+    int refused;                /* one of them, which was said */
     PyObject *names[SBX_PY_NAMES];
     PyObject *sys;              /* dict of the sys module */
     PyObject *builtins;         /* the module */
@@ -103,6 +105,17 @@ PyObject *sbx_python_sys(sbx_python_name_t name);
 PyObject *sbx_python_take_main(PyObject *file);
 
 /*
+ * Imports the operator's modules and puts them aside.  -1 with an exception, or
+ * sbx_python.refused set.  Runs in: zygote.
+ * Learns the pages that their coming back writes to: when all else is ready.
+ * Whether one is put aside; none is any more.  Run in: child.
+ */
+int sbx_python_stash_fill(void);
+void sbx_python_stash_learn(void);
+int sbx_python_stash_has(PyObject *name);
+void sbx_python_stash_drop(void);
+
+/*
  * Ends the child as the interpreter's own end would: threads joined, atexit
  * functions, streams flushed, what the program left behind destroyed.  code:
  * the exit code so far; interrupted: an uncaught KeyboardInterrupt, which ends
@@ -134,9 +147,10 @@ unsigned long long sbx_python_libraries(void);
 void sbx_python_learn(void);
 
 /*
- * PyOS_AfterFork_Child, without the hooks of the preloaded modules.  Runs in:
- * child.
+ * PyOS_AfterFork_Child, without the hooks of our own modules, which are those
+ * that are registered by then.  Runs in: zygote; child.
  */
+int sbx_python_core_own_hooks(void);
 void sbx_python_core_after_fork(void);
 
 /*

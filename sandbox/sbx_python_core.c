@@ -39,10 +39,37 @@ static int acts(PyObject *object);
 static int has_destructor(const PyTypeObject *type);
 
 
+/* Hooks of the operator's modules; NULL: there are none. */
+static PyObject *hooks_kept;
+static Py_ssize_t hooks_own;
+
+
+/* Called twice: before and after the operator's modules. */
+int
+sbx_python_core_own_hooks(void)
+{
+    PyInterpreterState *interp = PyInterpreterState_Get();
+    PyObject *hooks = interp->after_forkers_child;
+    Py_ssize_t n = hooks == NULL ? 0 : PyList_GET_SIZE(hooks);
+
+    if (hooks_own == 0) {
+        hooks_own = n;
+
+    } else if (n > hooks_own) {
+        hooks_kept = PyList_GetSlice(hooks, hooks_own, n);
+
+        return hooks_kept == NULL ? -1 : 0;
+    }
+
+    return 0;
+}
+
+
 /*
  * The modules' hooks stay registered, because a program's own os.fork must call
  * them.  At the zygote's fork they would cost a third of a run, and nearly all
- * of them mend locks that a single thread never holds.
+ * of them mend locks that a single thread never holds.  Of an operator's modules
+ * nothing is known, so theirs are called.
  */
 void
 sbx_python_core_after_fork(void)
@@ -50,7 +77,7 @@ sbx_python_core_after_fork(void)
     PyInterpreterState *interp = PyInterpreterState_Get();
     PyObject *hooks = interp->after_forkers_child;
 
-    interp->after_forkers_child = NULL;
+    interp->after_forkers_child = hooks_kept;
     PyOS_AfterFork_Child();
     interp->after_forkers_child = hooks;
 }

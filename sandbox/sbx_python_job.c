@@ -209,6 +209,7 @@ sbx_python_take_shadows(const sbx_job_t *job)
         return found;
     }
 
+    sbx_python_stash_drop();
     sbx_python.by_the_book = 1;
 
     while (PyDict_Next(sbx_python.modules, &position, &name, &module)) {
@@ -246,6 +247,9 @@ shadows(sbx_str_t path)
 
     if (found == 1) {
         found = PyDict_Contains(sbx_python.startup, name) == 0;
+
+    } else if (found == 0) {
+        found = sbx_python_stash_has(name);
     }
 
     Py_DECREF(name);

@@ -246,7 +246,18 @@ fork_flags(const sbx_job_t *job)
 }
 
 
-/* The lane in `state` used last: its memory is the warmest. */
+/*
+ * Among standby children those of an earlier zygote are used up first; among
+ * free slots the one used last is taken: its memory is the warmest.
+ */
+static int
+is_better(const sbx_lane_t *lane, const sbx_lane_t *than)
+{
+    return lane->state == SBX_LANE_STANDBY
+           ? lane->generation < than->generation : lane->t0_ns > than->t0_ns;
+}
+
+
 static sbx_lane_t *
 find_lane(sbx_lane_state_t state, sbx_zygote_kind_t kind, uint32_t flags)
 {
@@ -264,7 +275,7 @@ find_lane(sbx_lane_state_t state, sbx_zygote_kind_t kind, uint32_t flags)
             continue;
         }
 
-        if (found == NULL || lane->t0_ns > found->t0_ns) {
+        if (found == NULL || is_better(lane, found)) {
             found = lane;
         }
     }
@@ -278,10 +289,19 @@ static int
 start(sbx_task_t *run)
 {
     uint32_t flags;
-    sbx_lane_t *lane;
+    sbx_zyg_t *z;
+    sbx_lane_t *lane = NULL;
     sbx_zygote_kind_t kind;
 
-    kind = choose_kind(run);
+    if (run->conn != NULL && run->runtime->refused[0] != '\0') {
+        sbx_queue_remove(run);
+        sbx_run_refuse(run, SBX_INTERNAL_ERROR, SBX_REASON_UNPROTECTED, "%s",
+                       run->runtime->refused);
+        return 1;
+    }
+
+    kind = run->zygote != NULL ? run->zygote->kind : choose_kind(run);
+    z = run->zygote != NULL ? run->zygote : &sbx_super.zygotes[kind];
     flags = fork_flags(run->job);
 
     if (kind == SBX_ZYGOTE_KIND_EXEC && run->conn != NULL
@@ -294,7 +314,10 @@ start(sbx_task_t *run)
         return 1;
     }
 
-    lane = find_lane(SBX_LANE_STANDBY, kind, flags);
+    if (run->zygote == NULL) {
+        lane = find_lane(SBX_LANE_STANDBY, kind, flags);
+    }
+
     if (lane != NULL) {
         sbx_queue_remove(run);
         sbx_queue_hold_refill();
@@ -302,7 +325,7 @@ start(sbx_task_t *run)
         return 1;
     }
 
-    if (!sbx_super.zygotes[kind].ready) {
+    if (!z->ready) {
         return 0;
     }
 
@@ -311,13 +334,21 @@ start(sbx_task_t *run)
         return 0;
     }
 
-    sbx_queue_remove(run);
-    sbx_queue_hold_refill();
-
     if (sbx_lane_fork(lane, kind, flags, run) < 0) {
+
+        /* it has died: when its end is heard, the run has another choice */
+        if (!z->ready) {
+            return 0;
+        }
+
+        sbx_queue_remove(run);
         sbx_run_refuse(run, SBX_INTERNAL_ERROR, SBX_REASON_NONE,
                        "cannot ask the zygote for a child");
+        return 1;
     }
+
+    sbx_queue_remove(run);
+    sbx_queue_hold_refill();
 
     return 1;
 }
@@ -414,6 +445,33 @@ warming_room(void)
 }
 
 
+/*
+ * Children of an earlier zygote would keep its layout, and its memory.  One is
+ * ended at a time, when the pool is full, and its place filled before the next.
+ */
+static void
+retire_standby(sbx_zygote_kind_t kind)
+{
+    unsigned i;
+    sbx_lane_t *lane;
+
+    if (count_warming() > 0) {
+        return;
+    }
+
+    for (i = 0; i < sbx_super.nlanes; i++) {
+        lane = &sbx_super.lanes[i];
+
+        if (lane->state == SBX_LANE_STANDBY && lane->kind == kind
+            && lane->generation != sbx_super.zygotes[kind].generation)
+        {
+            sbx_lane_kill(lane, SBX_KILL_CANCEL);
+            return;
+        }
+    }
+}
+
+
 /* Warming costs more than a run of hello: only when nobody waits. */
 static void
 refill(void)
@@ -451,6 +509,10 @@ refill(void)
                 sbx_queue_pause_refill();
                 return;
             }
+        }
+
+        if (n >= sbx_super.standby[k]) {
+            retire_standby(k);
         }
     }
 }

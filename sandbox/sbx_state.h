@@ -4,12 +4,14 @@
  *   conn     a worker's connection; one frame at a time on it
  *   run      one job of a frame: queued, then in a lane, then a verdict
  *   lane     a slot, the child in it, and the run it serves
- *   zygote   one of the processes that fork children, restarted when it dies
+ *   zygote   one of the processes that fork children, restarted when it dies;
+ *            while it is renewed there is a second one beside it
  *   listener a zygote's seccomp listener; outlives the zygote while children do
  *
  * sbx_super.c start and loop, sbx_conf.c settings, sbx_conn.c conn, sbx_queue.c
  * queue, dispatch and refill, sbx_lane*.c a lane's life, sbx_run*.c hand-over,
  * limits, streams, samples, CPU per second and the end, sbx_zygotes.c zygotes,
+ * sbx_renew.c their renewal,
  * sbx_notify.c refused calls and early answers, sbx_probe.c self-tests,
  * sbx_check*.c checks.
  */
@@ -57,6 +59,7 @@ typedef struct {
     unsigned retry_ms;      /* until the next self-test, after a failed one */
     sbx_timer_t timer;
     char why[256];          /* the self-test failed, "" : not yet */
+    char refused[512];      /* its zygote is not as configured, and why */
     uint32_t failed;        /* SBX_CHECK_*: checks that it did not pass */
     sbx_check_result_t checks[SBX_CHECKS];
 } sbx_runtime_t;
@@ -70,6 +73,7 @@ struct sbx_listener_s {
 
 typedef struct {
     sbx_zygote_kind_t kind;
+    unsigned generation;    /* no two starts of any zygote have the same */
     pid_t pid;              /* 0: not running */
     int pidfd, ctl_fd, log_fd;
     int program_fd;         /* of its program, see open_program */
@@ -78,7 +82,11 @@ typedef struct {
     int refused;            /* one did not: not started again */
     sbx_listener_t *listener;
     uint64_t base_bytes;    /* VmSize or VmData, as its language is limited */
-    unsigned starts;
+    uint64_t anon_bytes;    /* of its own memory, when it was ready */
+    unsigned children;      /* asked of it */
+    int retired;            /* another serves: ends when it owes no child */
+    char why[512];          /* what it said of its failure; "" : nothing */
+    unsigned starts, renewals;
     uint64_t started_ns;
     unsigned backoff_ms;
     sbx_event_t ev_pid, ev_ctl, ev_log;
@@ -105,6 +113,7 @@ struct sbx_task_s {
     int tries_zygote;           /* a self-test of its runtime's zygote */
     int measures;               /* a self-test: finds what limits should be */
     uint64_t seen_bytes;        /* what that had at its end; 0: not seen */
+    sbx_zyg_t *zygote;          /* is to fork its child; NULL: who serves */
     const sbx_watch_t *watch;   /* NULL: none */
     int forked_again;           /* its zygote failed it once */
     sbx_lane_t *lane;
@@ -132,6 +141,7 @@ struct sbx_lane_s {
     sbx_zygote_kind_t kind;
     uint32_t fork_flags;
     uint32_t tag;           /* of the FORK asked for */
+    unsigned generation;    /* of the zygote it was asked of */
     uint64_t vm_size, vm_data;  /* of the child, from READY */
     ino_t pidns;            /* the slot's, to find whose a foreign tid is */
     unsigned adjusting:1;   /* slot's init still works on disk or proc */
@@ -192,7 +202,8 @@ typedef struct {
     sbx_stats_t *stats;
     sbx_runtime_t runtimes[SBX_RUNTIMES_MAX];
     unsigned nruntimes;
-    sbx_zyg_t zygotes[SBX_ZYGOTE_KINDS];
+    sbx_zyg_t zygotes[SBX_ZYGOTE_KINDS];    /* they serve */
+    sbx_zyg_t besides[SBX_ZYGOTE_KINDS];    /* to come, or to go */
     sbx_lane_t *lanes;
     unsigned nlanes;
     unsigned cpus, slots, standby[SBX_ZYGOTE_KINDS];
@@ -328,6 +339,8 @@ void sbx_run_drain(sbx_lane_t *lane);
 void sbx_zygotes_start(void);
 /* Whose children run a built-in language warm; EXEC: nobody's. */
 sbx_zygote_kind_t sbx_zygote_of(const sbx_runtime_conf_t *conf);
+/* The built-in runtime of its language; NULL: none. */
+sbx_runtime_t *sbx_zygote_runtime(sbx_zygote_kind_t kind);
 /* 1: this host has its parts and the settings do not exclude it. */
 int sbx_zygote_is_there(sbx_zygote_kind_t kind);
 /* It passed its self-test, or failed it and is not to be used; why: for the log. */
@@ -338,10 +351,33 @@ void sbx_zygote_refuse(sbx_zygote_kind_t kind, const char *why);
  * lane knows.  Its job channel has ended, so it ends too: reaped here.
  */
 void sbx_zygotes_reap(void);
-int sbx_zygote_fork(sbx_lane_t *lane, const int fds[6]);
-/* It does not answer: ended, and so restarted. */
-void sbx_zygote_kill(sbx_zygote_kind_t kind);
+/* Asks z for the lane's child. */
+int sbx_zygote_fork(sbx_zyg_t *z, sbx_lane_t *lane, const int fds[6]);
+/* The one asked for the lane's child does not answer: ended. */
+void sbx_zygote_kill(const sbx_lane_t *lane);
+/* One of ours, in service or beside. */
+int sbx_zygote_is_pid(pid_t pid);
 void sbx_listener_unref(sbx_listener_t *listener);
+/* Starts one beside the one that serves; -1 with errno. */
+int sbx_zygote_start(sbx_zyg_t *z);
+/* Changes places: the one beside serves, the other one is retired. */
+void sbx_zygote_exchange(sbx_zygote_kind_t kind);
+/* Ends a retired one that owes nobody a child. */
+void sbx_zygote_end_retired(sbx_zyg_t *z);
+
+/* sbx_renew.c */
+/* Why a zygote is to be renewed; NULL: it is not. */
+const char *sbx_renew_reason(const sbx_conf_t *conf, const sbx_zyg_t *z,
+    uint64_t age_ns, uint64_t anon_bytes);
+/* Anonymous memory of a process, from /proc/PID/statm; 0: not known. */
+uint64_t sbx_renew_anon_bytes(pid_t pid);
+/* Looks whether one is due: every second. */
+void sbx_renew_tick(void);
+/* Of the one beside: it said HELLO; it ended. */
+void sbx_renew_hello(sbx_zyg_t *z);
+void sbx_renew_ended(sbx_zyg_t *z);
+/* Its failure was logged: what it says now is known. */
+int sbx_renew_is_failing(const sbx_zyg_t *z);
 
 /* sbx_notify.c */
 void sbx_notify_handler(sbx_event_t *ev, uint32_t events);
@@ -353,6 +389,9 @@ void sbx_probe_start(void);
  * there is none to try.
  */
 int sbx_probe_zygote(sbx_runtime_t *rt);
+/* The job that shows whether a zygote works (-1: no memory), and whether it did. */
+int sbx_probe_job(const sbx_runtime_t *rt, sbx_job_t *job);
+int sbx_probe_passed(const sbx_task_t *run);
 /* One of those that all other runs wait for has ended. */
 void sbx_probe_ended(void);
 

@@ -42,6 +42,8 @@ typedef struct {
     uint32_t warming;           /* 1: its zygote has yet to show that it works */
     uint32_t standby;           /* children ready now */
     uint32_t restarts;          /* of its zygote */
+    uint32_t renewals;          /* of its zygote, while it served */
+    uint32_t reserved;
     sbx_check_result_t checks[SBX_CHECKS];      /* in the order of sbx_checks */
 } sbx_stats_runtime_t;
 

@@ -45,6 +45,7 @@ check_log(sbx_timer_t *timer)
 {
     sbx_log_reopen();
     sbx_zygotes_reap();
+    sbx_renew_tick();
     (void) sbx_timer_set(timer, sbx_now_ns() + LOG_CHECK_NS);
 }
 

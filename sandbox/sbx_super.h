@@ -9,6 +9,7 @@
 #include "sbx_err.h"
 
 #define SBX_RUNTIMES_MAX    16
+#define SBX_PRELOAD_SIZE    4096    /* all names of modules together */
 
 typedef struct {
     char name[32];
@@ -28,6 +29,9 @@ typedef struct {
     uint32_t queue_ms;      /* longest wait */
     uint32_t peer_uid;      /* workers' uid: others but root are refused;
                                UINT32_MAX: only our own */
+    uint32_t renew_runs;    /* a zygote's children until it is renewed */
+    uint32_t renew_s;       /* its age */
+    uint32_t renew_growth_permille;     /* its memory; 0 in each: never */
     int zygotes;            /* 0: exec path only (deer-flow run) */
     int checks;             /* 0: none at start (deer-flow run) */
     char self[256];         /* this binary, for inits and zygotes */
@@ -37,6 +41,8 @@ typedef struct {
     char cgroup_token[48];
     char log[256];          /* file to reopen when its inode changes, "" */
     int log_level;          /* nginx's numbers: 3 error … 8 debug */
+    char **modules;         /* modules of Python, NULL-terminated, or NULL */
+    char **modules_at;      /* where each is configured, or NULL */
     char **suite_roots;     /* directories of suites, NULL-terminated, or NULL */
     sbx_runtime_conf_t runtimes[SBX_RUNTIMES_MAX];
     unsigned nruntimes;
@@ -44,8 +50,9 @@ typedef struct {
 
 /*
  * Reads the JSON that nginx passes (deer-flow supervise --config JSON):
- * {"slots","standby","queue","queue_ms","peer_uid","log","log_level",
- *  "cases":[…], "runtimes":[{"name","command":[…],"bind":[…]}]}, all optional; sets every
+ * {"slots","standby","queue","queue_ms","renew_runs","renew_s",
+ *  "renew_growth_permille","peer_uid","log","log_level",
+ *  "cases":[…], "preload":[…], "preload_at":[…], "runtimes":[{"name","command":[…],"bind":[…]}]}, all optional; sets every
  * default, finds self, preload and zygote beside the binary or installed.
  */
 int sbx_conf_init(sbx_conf_t *conf, const char *json, sbx_err_t *err);

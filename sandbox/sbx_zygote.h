@@ -10,7 +10,8 @@
  *     fd 4   the filters, see sbx_filter_map
  *     fd 5   the zygote's own hook page (a memfd), which the hook maps too
  * The zygote warms up, loads `notify` and sends HELLO with the listener, which
- * it then closes.
+ * it then closes; or FAILED, with the number of the module in SBX_PRELOAD_ENV
+ * (from 1) in the tag where that one is refused.
  *
  * FORK: the supervisor asks for a child in a slot and sends six descriptors:
  *     0 slot init's pidfd   1 child's end of the job channel
@@ -38,6 +39,7 @@
 #include "sbx_job.h"
 
 #define SBX_ZYGOTE_EXEC         "exec-zygote"
+#define SBX_PRELOAD_ENV         "SBX_PRELOAD"   /* modules, by spaces */
 #define SBX_ZYGOTE_CONTROL_FD   3
 #define SBX_ZYGOTE_FILTERS_FD   4
 #define SBX_ZYGOTE_PAGE_FD      5

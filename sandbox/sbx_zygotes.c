@@ -1,6 +1,7 @@
 /*
  * sbx_zygotes.c: the supervisor's half of its zygotes: started with clean
  * descriptors and environment, asked for children, restarted with back-off.
+ * sbx_renew.c decides when one is replaced while it serves.
  *
  * Runs in the supervisor.  While a zygote is away its jobs take the exec path.
  */
@@ -29,12 +30,12 @@
 #define HELLO_MS        60000
 #define BACKOFF_MIN_MS  50
 #define BACKOFF_MAX_MS  10000
+#define REFUSED_MS      60000   /* until it is tried again as configured */
 #define HOOK_FD         6       /* the hook closes this one, not fd 5 */
 #define PROGRAM_FD      7       /* closed by the exec */
 
 
 static void start_zygote(sbx_zyg_t *z);
-static sbx_runtime_t *runtime_of(sbx_zygote_kind_t kind);
 
 
 static const char *
@@ -44,7 +45,7 @@ program_of(sbx_zygote_kind_t kind)
     case SBX_ZYGOTE_KIND_PYTHON:
         return sbx_super.conf->python_zygote;
     case SBX_ZYGOTE_KIND_NODE:
-        return runtime_of(kind)->conf->cmd[0];
+        return sbx_zygote_runtime(kind)->conf->cmd[0];
     default:
         return sbx_super.conf->self;
     }
@@ -76,8 +77,8 @@ sbx_zygote_of(const sbx_runtime_conf_t *conf)
 
 
 /* The built-in runtime of a kind's language; NULL: the operator has his own. */
-static sbx_runtime_t *
-runtime_of(sbx_zygote_kind_t kind)
+sbx_runtime_t *
+sbx_zygote_runtime(sbx_zygote_kind_t kind)
 {
     unsigned i;
 
@@ -102,7 +103,7 @@ sbx_zygote_is_there(sbx_zygote_kind_t kind)
         return 1;
     }
 
-    if (!conf->zygotes || runtime_of(kind) == NULL) {
+    if (!conf->zygotes || sbx_zygote_runtime(kind) == NULL) {
         return 0;
     }
 
@@ -115,7 +116,7 @@ static void
 publish(const sbx_zyg_t *z)
 {
     sbx_stats_runtime_t *row;
-    const sbx_runtime_t *rt = runtime_of(z->kind);
+    const sbx_runtime_t *rt = sbx_zygote_runtime(z->kind);
     size_t i = (size_t) (rt - sbx_super.runtimes);
 
     if (sbx_super.stats == NULL || rt == NULL || i >= SBX_STATS_RUNTIMES) {
@@ -124,6 +125,8 @@ publish(const sbx_zyg_t *z)
 
     row = &sbx_super.stats->runtimes[i];
     row->restarts = z->starts ? z->starts - 1 : 0;
+
+    row->renewals = z->renewals;
 
     if (z->ready && z->proven) {
         row->base_bytes = z->base_bytes;
@@ -156,7 +159,11 @@ sbx_zygote_refuse(sbx_zygote_kind_t kind, const char *why)
             "starts an interpreter: %s", languages[kind], why);
     z->refused = 1;
     publish(z);
-    sbx_zygote_kill(kind);
+
+    if (z->pid != 0) {
+        (void) kill(z->pid, SIGKILL);
+    }
+
     sbx_check_zygote(kind);
 }
 
@@ -174,13 +181,27 @@ sbx_listener_unref(sbx_listener_t *listener)
 }
 
 
+static int
+is_beside(const sbx_zyg_t *z)
+{
+    return z == &sbx_super.besides[z->kind];
+}
+
+
 static void
-close_zygote(sbx_zyg_t *z)
+unwatch(sbx_zyg_t *z)
 {
     sbx_event_clear(&z->ev_pid);
     sbx_event_clear(&z->ev_ctl);
     sbx_event_clear(&z->ev_log);
     sbx_timer_clear(&z->timer);
+}
+
+
+static void
+close_zygote(sbx_zyg_t *z)
+{
+    unwatch(z);
 
     close(z->pidfd);
     close(z->ctl_fd);
@@ -219,9 +240,23 @@ restart_later(sbx_zyg_t *z)
         z->backoff_ms = BACKOFF_MAX_MS;
     }
 
+    if (z->why[0] != '\0') {
+        z->backoff_ms = REFUSED_MS;
+    }
+
     z->timer.handler = restart_due;
     z->timer.data = z;
     (void) sbx_timer_set(&z->timer, now + z->backoff_ms * 1000000ull);
+}
+
+
+/* It asked z for a child and has no answer yet. */
+static int
+waits_for(const sbx_lane_t *lane, const sbx_zyg_t *z)
+{
+    return lane->generation == z->generation && lane->pid == 0
+           && (lane->state == SBX_LANE_FORKING
+               || lane->state == SBX_LANE_DYING);
 }
 
 
@@ -231,19 +266,30 @@ fail_pending_forks(sbx_zyg_t *z)
 {
     unsigned i;
     sbx_err_t err;
-    sbx_lane_t *lane;
 
     (void) sbx_fail(&err, SBX_STEP_FORK, 0, "the zygote died");
 
     for (i = 0; i < sbx_super.nlanes; i++) {
-        lane = &sbx_super.lanes[i];
-
-        if (lane->kind == z->kind && lane->pid == 0
-            && (lane->state == SBX_LANE_FORKING
-                || lane->state == SBX_LANE_DYING))
-        {
-            sbx_lane_fork_failed(lane, &err);
+        if (waits_for(&sbx_super.lanes[i], z)) {
+            sbx_lane_fork_failed(&sbx_super.lanes[i], &err);
         }
+    }
+}
+
+
+void
+sbx_zygote_end_retired(sbx_zyg_t *z)
+{
+    unsigned i;
+
+    for (i = 0; i < sbx_super.nlanes; i++) {
+        if (waits_for(&sbx_super.lanes[i], z)) {
+            return;
+        }
+    }
+
+    if (z->pid != 0) {
+        (void) kill(z->pid, SIGKILL);
     }
 }
 
@@ -272,7 +318,59 @@ zygote_log(sbx_event_t *ev, uint32_t events)
     for (line = strtok_r(buf, "\n", &end); line != NULL;
          line = strtok_r(NULL, "\n", &end))
     {
+        if (is_beside(z) && sbx_renew_is_failing(z)) {
+            continue;
+        }
+
         sbx_log(SBX_LOG_WARN, 0, "zygote %d: %s", (int) z->kind, line);
+    }
+}
+
+
+/*
+ * It cannot be what the configuration asks for.  Without it the language would
+ * run, but not as its operator means it to: so it does not.
+ */
+static void
+refused(sbx_zyg_t *z, const sbx_zmsg_t *msg)
+{
+    size_t i, last = msg->tag - 1;
+    const char *place = NULL;
+    char *const *names = sbx_super.conf->modules;
+    char *const *places = sbx_super.conf->modules_at;
+    sbx_runtime_t *rt = sbx_zygote_runtime(z->kind);
+
+    for (i = 0; places != NULL && places[i] != NULL && i <= last; i++) {
+        place = i == last ? places[i] : NULL;
+    }
+
+    snprintf(z->why, sizeof(z->why), "sandbox_preload: module \"%.100s\"%s"
+             "%.150s %.220s", names[last], place != NULL ? " in " : "",
+             place != NULL ? place : "", msg->err.text);
+
+    if (!is_beside(z) && rt != NULL && strcmp(rt->refused, z->why) != 0) {
+        memcpy(rt->refused, z->why, sizeof(rt->refused));
+        sbx_log(SBX_LOG_CRIT, 0, "no run of %s is possible: %s",
+                rt->conf->name, rt->refused);
+    }
+}
+
+
+static void
+cannot_start(sbx_zyg_t *z, const sbx_zmsg_t *msg)
+{
+    size_t n = 0;
+    char *const *names = sbx_super.conf->modules;
+
+    while (names != NULL && names[n] != NULL) {
+        n++;
+    }
+
+    if (msg->tag >= 1 && msg->tag <= n) {
+        refused(z, msg);
+
+    } else if (!is_beside(z) || !sbx_renew_is_failing(z)) {
+        sbx_log_err(SBX_LOG_ERR, &msg->err, "zygote cannot start");
     }
 }
 
@@ -291,16 +389,26 @@ zygote_ended(sbx_event_t *ev, uint32_t events)
 
     /* its last words say why */
     zygote_log(&z->ev_log, EPOLLIN);
-    sbx_log(SBX_LOG_ERR, 0, "zygote %d (pid %d) ended with status 0x%x",
-            (int) z->kind, (int) z->pid, (unsigned) status);
+
+    if (!is_beside(z) && z->why[0] == '\0') {
+        sbx_log(SBX_LOG_ERR, 0, "zygote %d (pid %d) ended with status 0x%x",
+                (int) z->kind, (int) z->pid, (unsigned) status);
+    }
 
     close_zygote(z);
-    publish(z);
     fail_pending_forks(z);
 
-    if (!z->refused) {
-        restart_later(z);
+    if (is_beside(z)) {
+        sbx_renew_ended(z);
+
+    } else {
+        publish(z);
+
+        if (!z->refused) {
+            restart_later(z);
+        }
     }
+
     sbx_queue_dispatch();
 }
 
@@ -309,9 +417,14 @@ static void
 hello(sbx_zyg_t *z, const sbx_zmsg_t *msg, int fd)
 {
     sbx_listener_t *l;
-    sbx_runtime_t *rt;
+    sbx_runtime_t *rt = sbx_zygote_runtime(z->kind);
 
     sbx_timer_clear(&z->timer);
+    z->why[0] = '\0';
+
+    if (rt != NULL && !is_beside(z)) {
+        rt->refused[0] = '\0';
+    }
 
     if (fd >= 0) {
         l = calloc(1, sizeof(*l));
@@ -341,9 +454,14 @@ hello(sbx_zyg_t *z, const sbx_zmsg_t *msg, int fd)
     }
 
     z->ready = 1;
-    rt = runtime_of(z->kind);
     z->base_bytes = rt != NULL && rt->address_space ? msg->vm_size
                                                     : msg->vm_data;
+    z->anon_bytes = sbx_renew_anon_bytes(z->pid);
+
+    if (is_beside(z)) {
+        sbx_renew_hello(z);
+        return;
+    }
 
     if (rt == NULL || z->proven || sbx_probe_zygote(rt) < 0) {
         sbx_zygote_prove(z->kind);
@@ -362,10 +480,7 @@ lane_of_tag(const sbx_zyg_t *z, uint32_t tag)
     for (i = 0; i < sbx_super.nlanes; i++) {
         lane = &sbx_super.lanes[i];
 
-        if (lane->kind == z->kind && lane->tag == tag && lane->pid == 0
-            && (lane->state == SBX_LANE_FORKING
-                || lane->state == SBX_LANE_DYING))
-        {
+        if (lane->tag == tag && waits_for(lane, z)) {
             return lane;
         }
     }
@@ -410,9 +525,10 @@ zygote_spoke(sbx_event_t *ev, uint32_t events)
         return;
     }
 
-    if (msg.type == SBX_ZMSG_FAILED && !z->ready) {
+    if (msg.type == SBX_ZMSG_FAILED && !z->ready && fd < 0) {
         msg.err.text[sizeof(msg.err.text) - 1] = '\0';
-        sbx_log_err(SBX_LOG_ERR, &msg.err, "zygote cannot start");
+        cannot_start(z, &msg);
+        return;
     }
 
     lane = lane_of_tag(z, msg.tag);
@@ -423,16 +539,20 @@ zygote_spoke(sbx_event_t *ev, uint32_t events)
             z->listener->refs++;
         }
         sbx_lane_forked(lane, msg.pid, fd);
-        return;
+
+    } else {
+        if (fd >= 0) {
+            close(fd);
+        }
+
+        if (lane != NULL) {
+            msg.err.text[sizeof(msg.err.text) - 1] = '\0';
+            sbx_lane_fork_failed(lane, &msg.err);
+        }
     }
 
-    if (fd >= 0) {
-        close(fd);
-    }
-
-    if (lane != NULL) {
-        msg.err.text[sizeof(msg.err.text) - 1] = '\0';
-        sbx_lane_fork_failed(lane, &msg.err);
+    if (z->retired) {
+        sbx_zygote_end_retired(z);
     }
 }
 
@@ -442,8 +562,11 @@ hello_overdue(sbx_timer_t *timer)
 {
     sbx_zyg_t *z = timer->data;
 
-    sbx_log(SBX_LOG_ERR, 0, "zygote %d said nothing for %d ms", (int) z->kind,
-            HELLO_MS);
+    if (!is_beside(z) || !sbx_renew_is_failing(z)) {
+        sbx_log(SBX_LOG_ERR, 0, "zygote %d said nothing for %d ms",
+                (int) z->kind, HELLO_MS);
+    }
+
     (void) kill(z->pid, SIGKILL);
 }
 
@@ -533,13 +656,29 @@ make_argv(const sbx_zyg_t *z)
 }
 
 
+/* The names, by spaces; together they fit, see sbx_conf.c. */
+static void
+list_modules(char *buf, size_t size)
+{
+    size_t len;
+    char *const *name = sbx_super.conf->modules;
+
+    len = (size_t) snprintf(buf, size, SBX_PRELOAD_ENV "=");
+
+    for (; name != NULL && *name != NULL; name++) {
+        len += (size_t) snprintf(buf + len, size - len, "%s ", *name);
+    }
+}
+
+
 static char **
 make_env(const sbx_zyg_t *z)
 {
     int n = 0;
     const char *fault = getenv("SBX_FAULT");
     static char preload[600], hook[32], name[64];
-    static char *env[8];
+    static char modules[SBX_PRELOAD_SIZE];
+    static char *env[9];
 
     env[n++] = "PATH=/usr/local/bin:/usr/bin:/bin";
     env[n++] = "HOME=/tmp";
@@ -553,6 +692,11 @@ make_env(const sbx_zyg_t *z)
     snprintf(hook, sizeof(hook), SBX_PAGE_ENV "=%d", HOOK_FD);
     env[n++] = preload;
     env[n++] = hook;
+
+    if (z->kind == SBX_ZYGOTE_KIND_PYTHON) {
+        list_modules(modules, sizeof(modules));
+        env[n++] = modules;
+    }
 
     if (fault != NULL) {
         snprintf(name, sizeof(name), "SBX_FAULT=%s", fault);
@@ -669,17 +813,8 @@ done:
 
 
 static void
-start_zygote(sbx_zyg_t *z)
+watch(sbx_zyg_t *z)
 {
-    z->started_ns = sbx_now_ns();
-    z->starts++;
-
-    if (spawn(z) < 0) {
-        sbx_log(SBX_LOG_ERR, errno, "cannot start zygote %d", (int) z->kind);
-        restart_later(z);
-        return;
-    }
-
     z->ev_pid.handler = zygote_ended;
     z->ev_ctl.handler = zygote_spoke;
     z->ev_log.handler = zygote_log;
@@ -691,10 +826,74 @@ start_zygote(sbx_zyg_t *z)
     {
         sbx_log(SBX_LOG_ALERT, errno, "epoll");
     }
+}
 
+
+int
+sbx_zygote_start(sbx_zyg_t *z)
+{
+    static unsigned generation;
+
+    z->started_ns = sbx_now_ns();
+    z->starts++;
+    z->generation = ++generation;
+    z->children = 0;
+    z->why[0] = '\0';
+
+    if (spawn(z) < 0) {
+        return -1;
+    }
+
+    watch(z);
     z->timer.handler = hello_overdue;
     z->timer.data = z;
     (void) sbx_timer_set(&z->timer, z->started_ns + HELLO_MS * 1000000ull);
+
+    return 0;
+}
+
+
+static void
+start_zygote(sbx_zyg_t *z)
+{
+    if (sbx_zygote_start(z) < 0) {
+        sbx_log(SBX_LOG_ERR, errno, "cannot start zygote %d", (int) z->kind);
+        restart_later(z);
+    }
+}
+
+
+/*
+ * The two change places in memory, since everyone looks for the one that serves
+ * in its own: what the loop knows by address is taken out first, and put in
+ * again.  What was to restart the other one goes with it.
+ */
+void
+sbx_zygote_exchange(sbx_zygote_kind_t kind)
+{
+    sbx_zyg_t *serving = &sbx_super.zygotes[kind];
+    sbx_zyg_t *beside = &sbx_super.besides[kind];
+    sbx_zyg_t old;
+
+    unwatch(serving);
+    unwatch(beside);
+
+    old = *serving;
+    *serving = *beside;
+    *beside = old;
+
+    serving->starts = old.starts;
+    serving->renewals = old.renewals + 1;
+    beside->retired = 1;
+
+    watch(serving);
+
+    if (beside->pid != 0) {
+        watch(beside);
+        sbx_zygote_end_retired(beside);
+    }
+
+    publish(serving);
 }
 
 
@@ -718,20 +917,25 @@ sbx_zygotes_start(void)
 
 
 void
-sbx_zygote_kill(sbx_zygote_kind_t kind)
+sbx_zygote_kill(const sbx_lane_t *lane)
 {
-    if (sbx_super.zygotes[kind].pid != 0) {
-        (void) kill(sbx_super.zygotes[kind].pid, SIGKILL);
+    sbx_zyg_t *z = &sbx_super.zygotes[lane->kind];
+
+    if (z->generation != lane->generation) {
+        z = &sbx_super.besides[lane->kind];
+    }
+
+    if (z->generation == lane->generation && z->pid != 0) {
+        (void) kill(z->pid, SIGKILL);
     }
 }
 
 
 int
-sbx_zygote_fork(sbx_lane_t *lane, const int fds[6])
+sbx_zygote_fork(sbx_zyg_t *z, sbx_lane_t *lane, const int fds[6])
 {
     static uint32_t tag;
 
-    sbx_zyg_t *z = &sbx_super.zygotes[lane->kind];
     sbx_zmsg_t msg = { .type = SBX_ZMSG_FORK, .flags = lane->fork_flags,
                        .ns_flags = lane->slot.ns_flags, .uid = lane->slot.uid,
                        .gid = lane->slot.gid };
@@ -742,21 +946,46 @@ sbx_zygote_fork(sbx_lane_t *lane, const int fds[6])
     }
 
     lane->tag = msg.tag = ++tag;
+    lane->generation = z->generation;
+    z->children++;
 
-    return sbx_fdmsg_send_fds(z->ctl_fd, &msg, sizeof(msg), fds, 6);
+    if (sbx_fdmsg_send_fds(z->ctl_fd, &msg, sizeof(msg), fds, 6) == 0) {
+        return 0;
+    }
+
+    /* its pidfd tells soon, too */
+    if (errno == EPIPE || errno == ECONNRESET) {
+        z->ready = 0;
+    }
+
+    return -1;
+}
+
+
+int
+sbx_zygote_is_pid(pid_t pid)
+{
+    int k;
+
+    for (k = 0; k < SBX_ZYGOTE_KINDS; k++) {
+        if (sbx_super.zygotes[k].pid == pid
+            || sbx_super.besides[k].pid == pid)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
 }
 
 
 static int
 is_known(pid_t pid)
 {
-    int k;
     unsigned i;
 
-    for (k = 0; k < SBX_ZYGOTE_KINDS; k++) {
-        if (sbx_super.zygotes[k].pid == pid) {
-            return 1;
-        }
+    if (sbx_zygote_is_pid(pid)) {
+        return 1;
     }
 
     for (i = 0; i < sbx_super.nlanes; i++) {

@@ -532,3 +532,84 @@ qr{\[emerg\] .*"sandbox_heartbeat" directive takes interval=TIME behind its URL 
 --- must_die
 --- error_log eval
 qr{\[emerg\] .*"sandbox_heartbeat" needs a "sandbox_policy" that has a heartbeat\(\) in \S+nginx\.conf:\d+}
+
+=== TEST 66: a renewal that is no number
+--- http_config
+    sandbox_zygote_renew runs=many;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"runs=" takes a number up to 1000000000, not "many".* in \S+nginx\.conf:\d+}
+
+=== TEST 67: a renewal within no time
+--- http_config
+    sandbox_zygote_renew time=;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"time=" takes a time up to 1y, in seconds or longer, not "".* in \S+nginx\.conf:\d+}
+
+=== TEST 68: a renewal without growth
+--- http_config
+    sandbox_zygote_renew growth=1;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"growth=" takes a factor from 1.1 to 1000, or 0, not "1".* in \S+nginx\.conf:\d+}
+
+=== TEST 69: a parameter that a renewal does not have
+--- http_config
+    sandbox_zygote_renew runs=5 often;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*invalid parameter "often".* in \S+nginx\.conf:\d+}
+
+=== TEST 70: a parameter of a renewal twice
+--- http_config
+    sandbox_zygote_renew runs=5 runs=6;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*duplicate parameter "runs=6".* in \S+nginx\.conf:\d+}
+
+=== TEST 71: renewals twice
+--- http_config
+    sandbox_zygote_renew off; sandbox_zygote_renew runs=5;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_zygote_renew" directive is duplicate.* in \S+nginx\.conf:\d+}
+
+=== TEST 72: modules of another language
+--- http_config
+    sandbox_preload node fs;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_preload" takes "python" and modules of it, not "node".* in \S+nginx\.conf:\d+}
+
+=== TEST 73: a module that cannot be
+--- http_config
+    sandbox_preload python json os.;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"os\." is no name of a module.* in \S+nginx\.conf:\d+}
+
+=== TEST 74: a module twice
+--- http_config
+    sandbox_preload python json; sandbox_preload python csv json;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*module "json" is named twice.* in \S+nginx\.conf:\d+}

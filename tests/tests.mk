@@ -9,7 +9,7 @@
 T          ?=
 tst        := $(bld)/tests
 
-CI_SUITES   = unit hook zygote isolation checks t lifecycle http hostile \
+CI_SUITES   = unit hook zygote isolation checks t lifecycle preload http hostile \
               fidelity calibrate verdicts-quick accuracy page clients docs fuzz \
               qemu
 LONG_SUITES = lifecycle-user asan fuzz-long verdicts verdicts-long
@@ -159,6 +159,10 @@ lifecycle-user: all
 	@$(PYTHON) -B tests/lifecycle/run.py --module $(ngx_so) \
 	    --command $(bld)/deer-flow --nginx $(NGINX) \
 	    $(if $(root),--user 65534) $(T)
+
+# Its modules are put where every python3 finds them, and removed again.
+preload: all
+	@$(PYTHON) -B tests/preload/run.py --build $(bld) --cc $(CC)
 
 # In /tmp, where the workers of a root's nginx can keep large bodies.
 http: all

@@ -43,6 +43,7 @@ http {{
     uwsgi_temp_path {dir}/uwsgi;
     scgi_temp_path {dir}/scgi;
     sandbox_standby {standby};
+    {more}
     server {{
         listen 127.0.0.1:{port};
         location / {{ return 200 "ok"; }}
@@ -79,7 +80,7 @@ x = bytearray(10 ** 9)
 class Server:
     """One nginx of ours, and a keep-alive connection to it."""
 
-    def __init__(self, build, port, standby):
+    def __init__(self, build, port, standby, more=""):
         self.dir = tempfile.mkdtemp(prefix="bench-")
         os.chmod(self.dir, 0o755)
         self.port = port
@@ -89,7 +90,7 @@ class Server:
         user = "user www-data;" if os.geteuid() == 0 else ""
         with open(conf, "w") as f:
             f.write(CONF.format(build=build, dir=self.dir, port=port,
-                                standby=standby, user=user))
+                                standby=standby, user=user, more=more))
         self.proc = subprocess.Popen(
             ["/usr/sbin/nginx", "-p", self.dir, "-c", conf, "-e",
              os.path.join(self.dir, "error.log")], env=ENV)
@@ -226,6 +227,30 @@ def latency(language, warm, plain, n):
             for (name, _), t in zip(rows, times)]
 
 
+def imports(build, port, n):
+    """What `import numpy` takes, imported once in the zygote or in each run."""
+    code = "import numpy\nprint(1 + 1)\n"
+    try:
+        subprocess.run([*COLD["python"], "-c", "import numpy"], env=ENV,
+                       check=True, capture_output=True)
+    except subprocess.CalledProcessError:
+        return None
+    ahead = Server(build, port, "auto", "sandbox_preload python numpy;")
+    plain = Server(build, port + 1, "auto")
+    try:
+        request = Server.request("python", code)
+        rows = [("plain", lambda: check(plain.exchange(request))),
+                ("preloaded", lambda: check(ahead.exchange(request))),
+                ("hello", lambda: check(ahead.exchange(
+                    Server.request("python", HELLO["python"]))))]
+        times = [statistics.median(t) * 1000 for t in measure(rows, n)]
+    finally:
+        ahead.stop()
+        plain.stop()
+    return {"plain_ms": times[0], "preloaded_ms": times[1],
+            "hello_ms": times[2], "ratio": times[1] / times[0]}
+
+
 def cold_rate(n, width):
     """Cold starts a second, `width` at a time."""
     with tempfile.NamedTemporaryFile("w", suffix=".py") as f:
@@ -326,10 +351,12 @@ def main():
         warm.stop()
         plain.stop()
 
+    numpy = imports(args.build, args.port + 2, max(20, args.n // 5))
+
     result = {"date": time.strftime("%Y-%m-%d"), "kernel": platform.release(),
               "cpus": os.cpu_count(), "load": os.getloadavg()[0],
               "rows": rows, "sustained": rate, "violation": violated,
-              "policy_ratio": policy}
+              "policy_ratio": policy, "import_numpy": numpy}
     if args.json:
         json.dump(result, sys.stdout, indent=2)
         print()
@@ -349,6 +376,10 @@ def main():
     print("violating allocation to answer: median %(median_ms).2f ms, p99 "
           "%(p99_ms).2f ms; p99 of a hello %(hello_p99_ms).2f ms" % violated)
     print("rate with a policy's three hooks to without: %.2f" % policy)
+    if numpy:
+        print("import numpy: %(plain_ms).1f ms, with sandbox_preload "
+              "%(preloaded_ms).1f ms; a hello there %(hello_ms).1f ms; ratio "
+              "%(ratio).3f" % numpy)
 
 
 if __name__ == "__main__":

@@ -39,6 +39,7 @@ http {
     sandbox_command %(command)s;
     sandbox_slots 4;
     sandbox_standby 1;
+    %(http)s
     server {
         listen 127.0.0.1:%(port)d;
         location = /plain { return 200 "plain\\n"; }
@@ -179,11 +180,11 @@ class Box:
     # the configuration
 
     def configure(self, daemon=True, master=True, sandbox=SANDBOX, extra='',
-                  command=None):
+                  http='', command=None):
         with open(self.path('nginx.conf'), 'w') as f:
             f.write(extra + CONF % {
                 'module': self.args.module, 'prefix': self.prefix,
-                'port': self.port, 'sandbox': sandbox,
+                'port': self.port, 'sandbox': sandbox, 'http': http,
                 'command': command or self.args.command,
                 'daemon': 'on' if daemon else 'off',
                 'master': 'on' if master else 'off',
@@ -263,7 +264,10 @@ class Box:
         self.note()
         if p.pid not in self.seen:
             raise Failure('not ours: %r' % (p,))
-        os.kill(p.pid, signal.SIGKILL)
+        try:
+            os.kill(p.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass                        # a retired zygote ends by itself
         wait_for('pid %d is dead' % p.pid, lambda: not processes.alive(p), 5)
 
     def run(self, language='python', seconds=0):
@@ -274,9 +278,9 @@ class Box:
 
     # what there is
 
-    def note(self):
+    def note(self, everyone=None):
         """Remembers every process of ours that lives now."""
-        everyone = processes.all_processes()
+        everyone = everyone or processes.all_processes()
         for guard in processes.guards(self.prefix, everyone):
             for p in processes.Tree(guard, everyone).all:
                 self.seen[p.pid] = p
@@ -289,7 +293,7 @@ class Box:
 
     def trees(self):
         everyone = processes.all_processes()
-        self.note()
+        self.note(everyone)
         return [processes.Tree(g, everyone)
                 for g in processes.guards(self.prefix, everyone)]
 

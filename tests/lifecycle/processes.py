@@ -64,6 +64,12 @@ def descendants(pid, everyone=None):
     return found
 
 
+def holds(pid):
+    """How much a process has open, and how many mounts it sees."""
+    return {'descriptors': len(os.listdir('/proc/%d/fd' % pid)),
+            'mounts': len(read('/proc/%d/mountinfo' % pid).splitlines())}
+
+
 class Tree:
     """One guard and what hangs below it."""
 

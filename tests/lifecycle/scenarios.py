@@ -10,6 +10,7 @@ import time
 
 from box import Failure, wait_for
 import processes
+from traffic import Traffic
 
 SCENARIOS = {}
 BOTH = ('python', 'node')       # a zygote's child, and the exec path
@@ -318,6 +319,68 @@ def kill_zygote(box):
     expect(runs, '200 success')
     wait_for('zygotes again', lambda: box.tree().zygotes)
     box.check()
+    box.quit()
+
+
+def warmed(box):
+    """The zygotes, when each serves its language."""
+    for language in BOTH:
+        wait_for('zygote of ' + language, lambda: box.metric(
+            'sandbox_zygote_up{language="%s"}' % language) == 1)
+    return box.tree().zygotes
+
+
+@scenario
+def renew_zygote(box):
+    """renewals under load, one with its zygote killed: no run is lost"""
+    box.start(http='sandbox_zygote_renew runs=30;')
+    renewals = 'sandbox_zygote_renewals{language="python"}'
+    zygotes = warmed(box)
+    supervisor = box.tree().supervisor
+    with Traffic(box, clients=3) as traffic:
+        wait_for('a renewal', lambda: box.metric(renewals) >= 1)
+        held = processes.holds(supervisor.pid)
+        for zygote in box.tree().zygotes:
+            box.kill(zygote)
+        wait_for('more renewals', lambda: box.metric(renewals) >= 3, 60)
+    same('other outcomes', [], traffic.failures)
+    if len(traffic.secrets) < 3 or len(traffic.addresses) < 3:
+        raise Failure('runs are alike: %d secrets, %d addresses' % (
+            len(traffic.secrets), len(traffic.addresses)))
+    wait_for('one zygote of a kind',
+             lambda: len(box.tree().zygotes) == len(zygotes))
+    wait_for('standby', lambda: box.metric(
+        'sandbox_standby{language="python"}') == 1)
+    for what, before in held.items():
+        wait_for('no more %s than %d' % (what, before),
+                 lambda: processes.holds(supervisor.pid)[what] <= before)
+    same('supervisor', supervisor.pid, box.tree().supervisor.pid)
+    box.quit()
+
+
+@scenario
+def renew_failing(box):
+    """kill -9 of each new zygote: the old one serves on; the log says so once"""
+    box.start(http='sandbox_zygote_renew runs=5;')
+    renewals = 'sandbox_zygote_renewals{language="python"}'
+    old = warmed(box)
+    pids = {zygote.pid for zygote in old}
+    with Traffic(box, clients=1) as traffic:
+        for _ in range(2):
+            new = wait_for('a new zygote', lambda: [
+                z for z in box.tree().zygotes if z.pid not in pids
+                and z.comm.startswith('deer-flow-p')])
+            box.kill(new[0])
+        same('renewals', 0, box.metric(renewals))
+        same('old zygote', [True], [processes.alive(z) for z in old
+                                    if z.comm.startswith('deer-flow-p')])
+        wait_for('a renewal', lambda: box.metric(renewals) >= 1, 30)
+    same('other outcomes', [], traffic.failures)
+    same('lines of it', 1, box.log().count('zygote 1 cannot be renewed'))
+    same('lines of its end', 1, box.log().count('zygote 1 can be renewed'))
+    wait_for('the other language', lambda: box.metric(
+        renewals.replace('python', 'node')) >= 1)
+    box.check('node')
     box.quit()
 
 

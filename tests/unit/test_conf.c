@@ -35,6 +35,12 @@ static const struct {
     { "{\"queue_ms\":1.5}", "queue_ms is no number" },
     { "{\"log_level\":\"debug\"}", "log_level is no number" },
     { "{\"log\":5}", "unknown key log" },
+    { "{\"preload\":[\"json\",\"os.path\"],\"preload_at\":[\"a:1\",\"a:2\"],"
+      "\"renew_runs\":0,\"renew_s\":60,\"renew_growth_permille\":1500}", GOOD },
+    { "{\"preload\":\"json\"}", "preload is no array of strings" },
+    { "{\"preload\":[\"json os\"]}", "\"json os\" is no module" },
+    { "{\"preload\":[\"\"]}", "\"\" is no module" },
+    { "{\"renew_s\":-1}", "renew_s is no number" },
     { "{\"runtimes\":5}", "runtimes is no array" },
     { "{\"runtimes\":[5]}", "a runtime needs" },
     { "{\"runtimes\":[{\"name\":5,\"command\":[\"x\"]}]}", "a runtime needs" },

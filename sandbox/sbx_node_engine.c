@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "sbx_node_api.h"
 
@@ -55,6 +56,7 @@ static v8_t v8;
 static void (*rand_seed)(const void *bytes, int n);
 static uint64_t *process_start, *performance_start;
 static double *performance_start_us;
+static pid_t zygote_pid;
 static struct timespec began_mono, began_real;
 
 static const struct {
@@ -106,6 +108,8 @@ sbx_node_engine_open(sbx_err_t *err)
     size_t i;
     void *at;
 
+    zygote_pid = getpid();
+
     for (i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
         at = dlsym(RTLD_DEFAULT, symbols[i].name);
 
@@ -152,8 +156,8 @@ sbx_node_engine_reseeds_math(void)
 
 
 /*
- * OpenSSL notices a fork by the process's number, which zygote and children of
- * other namespaces may share.
+ * OpenSSL notices a fork by the process's number, and seeds itself anew with its
+ * next random byte.  In another namespace a child may have its zygote's number.
  */
 int
 sbx_node_engine_reseed(sbx_err_t *err)
@@ -169,7 +173,9 @@ sbx_node_engine_reseed(sbx_err_t *err)
         return sbx_fail(err, SBX_STEP_JOB, errno, "random numbers");
     }
 
-    rand_seed(bytes, sizeof(bytes));
+    if (getpid() == zygote_pid) {
+        rand_seed(bytes, sizeof(bytes));
+    }
 
     if (sbx_node_engine_reseeds_math()) {
         isolate = v8.isolate();

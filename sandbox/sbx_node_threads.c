@@ -25,6 +25,7 @@
 #define ATFORK_MAX      32
 #define STACK_DEFAULT   (8ul << 20)
 #define PARK_STEP_US    500
+#define PIECE_MAX       (2ul << 20)
 
 /* How far from a frame of a constructor the main thread's stack may reach. */
 #define MAIN_STACK_UP   (8ul << 20)
@@ -53,6 +54,7 @@ typedef struct {
         const struct timespec *);
     int (*signal)(pthread_cond_t *);
     int (*madvise)(void *, size_t, int);
+    void *(*mmap)(void *, size_t, int, int, int, off_t);
     int (*atfork)(void (*)(void), void (*)(void), void (*)(void), void *);
     void (*exit)(int) __attribute__((noreturn));
 } libc_t;
@@ -108,13 +110,14 @@ find_libc(void)
     libc.timedwait = next("pthread_cond_timedwait", "GLIBC_2.3.2");
     libc.signal = next("pthread_cond_signal", "GLIBC_2.3.2");
     libc.madvise = dlsym(RTLD_NEXT, "madvise");
+    libc.mmap = dlsym(RTLD_NEXT, "mmap");
     libc.atfork = dlsym(RTLD_NEXT, "__register_atfork");
     libc.exit = dlsym(RTLD_NEXT, "exit");
     libc.create = dlsym(RTLD_NEXT, "pthread_create");
 
     if (libc.create == NULL || libc.join == NULL || libc.wait == NULL
         || libc.timedwait == NULL || libc.signal == NULL
-        || libc.madvise == NULL || libc.atfork == NULL || libc.exit == NULL)
+        || libc.madvise == NULL || libc.mmap == NULL || libc.atfork == NULL || libc.exit == NULL)
     {
         fprintf(stderr, "libsbx_node.so: this libc lacks a call of threads\n");
         _exit(1);
@@ -136,6 +139,35 @@ madvise(void *at, size_t len, int advice)
     }
 
     return libc.madvise(at, len, advice);
+}
+
+
+/*
+ * V8 asks for each piece of its heap at a random address.  Spread over all of
+ * the address space, each would need three pages of page tables of its own, which
+ * every fork has to make and every exit to free: most of what both cost.  Where
+ * the kernel chooses, pieces lie side by side (below an address that it, too,
+ * chose at random).  The reserve for code is larger, and has to be near the text.
+ */
+void *
+mmap(void *at, size_t len, int rights, int flags, int fd, off_t offset)
+{
+    find_libc();
+
+    if (rights == PROT_NONE && (flags & MAP_ANONYMOUS)
+        && !(flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) && len <= PIECE_MAX)
+    {
+        at = NULL;
+    }
+
+    return libc.mmap(at, len, rights, flags, fd, offset);
+}
+
+
+void *
+mmap64(void *at, size_t len, int rights, int flags, int fd, off_t offset)
+{
+    return mmap(at, len, rights, flags, fd, offset);
 }
 
 

@@ -4,7 +4,7 @@ use Test::Nginx::Socket;
 
 # Every mistake ends `nginx -t` and names what is wrong, in which file and line.
 
-plan tests => 130;
+plan tests => 148;
 
 no_long_string();
 run_tests();

@@ -36,8 +36,11 @@ const builtins = ['assert', 'async_hooks', 'buffer', 'child_process',
   'readline/promises', 'stream', 'stream/promises', 'string_decoder',
   'timers', 'timers/promises', 'tty', 'url', 'util', 'v8', 'vm', 'zlib'];
 
-// Code that is not used for some time is dropped, here it is to stay.
+// Code that is not used for some time is dropped, here it is to stay; what runs
+// is to be compiled, with its inline caches, at once: in a child it will be new.
 v8.setFlagsFromString('--no-flush-bytecode');
+v8.setFlagsFromString('--no-lazy-feedback-allocation');
+v8.setFlagsFromString('--always-sparkplug');
 
 const internals = require('./internals.js');
 
@@ -57,6 +60,8 @@ v8.setFlagsFromString('--no-expose-gc');
 // These have acted.  V8 refuses the cached code of node's own modules while any
 // flag differs from its default.
 v8.setFlagsFromString('--flush-bytecode');
+v8.setFlagsFromString('--lazy-feedback-allocation');
+v8.setFlagsFromString('--no-always-sparkplug');
 v8.setFlagsFromString('--min-semi-space-size=0');
 
 addon.setup(warm.touch, process, internals.exitFields,

@@ -37,11 +37,13 @@
 
 
 /* [lo, hi), charged.  shared: other processes see it, so only its unmapping
- * (or MADV_REMOVE) gives memory back. */
+ * (or MADV_REMOVE) gives memory back.  inherited: the zygote's, which the run
+ * was never charged for: giving it back is no credit. */
 typedef struct {
     uintptr_t lo;
-    uintptr_t hi:63;
+    uintptr_t hi:62;
     uintptr_t shared:1;
+    uintptr_t inherited:1;
 } range_t;
 
 typedef enum {
@@ -78,10 +80,16 @@ round_up(size_t n)
 void
 sbx_hook_map_forked(int shares_page)
 {
+    size_t i;
+
     /* What a forked process inherits is not its own charge. */
     if (shares_page || torn) {
         nranges = 0;
         torn = 0;
+    }
+
+    for (i = 0; i < nranges; i++) {
+        ranges[i].inherited = 1;
     }
 
     sbx_hook_thread.in_map = 0;
@@ -228,12 +236,12 @@ madvise(void *addr, size_t len, int advice)
  * that MADV_DONTNEED made are writable still.
  */
 static int64_t
-remap_change(uintptr_t to, size_t old_size, size_t new_size, size_t had,
+remap_change(uintptr_t to, size_t old_size, size_t new_size, int known,
     kind_t kind)
 {
     int64_t change = -(int64_t) drop_range(to, to + new_size, 1);
 
-    if (had != 0) {
+    if (known) {
         return change + (int64_t) count_range(to, to + new_size, kind);
     }
 
@@ -272,7 +280,7 @@ mremap(void *old, size_t old_len, size_t new_len, int flags, ...)
 {
     void *p, *to = NULL;
     size_t old_size = round_up(old_len), new_size = round_up(new_len);
-    size_t had, grow, reserved = 0;
+    size_t had, known, grow, reserved = 0;
     uintptr_t lo = (uintptr_t) old;
     kind_t kind = kind_at(lo);
     va_list args;
@@ -283,7 +291,7 @@ mremap(void *old, size_t old_len, size_t new_len, int flags, ...)
         va_end(args);
     }
 
-    had = covered(lo, lo + old_size);
+    had = known = covered(lo, lo + old_size);
 
     /* DONTUNMAP leaves the old range writable, with nothing in it */
     grow = flags & MREMAP_DONTUNMAP ? new_size
@@ -314,7 +322,8 @@ mremap(void *old, size_t old_len, size_t new_len, int flags, ...)
         return p;
     }
 
-    sbx_hook_settle(remap_change((uintptr_t) p, old_size, new_size, had, kind)
+    sbx_hook_settle(remap_change((uintptr_t) p, old_size, new_size,
+                                 known != 0, kind)
                     - (flags & MREMAP_DONTUNMAP ? 0 : (int64_t) had),
                     reserved);
     return p;
@@ -436,7 +445,10 @@ count_range(uintptr_t lo, uintptr_t hi, kind_t kind)
 }
 
 
-/* Forgets [lo, hi), shared ranges only if asked; returns the bytes counted. */
+/*
+ * Forgets [lo, hi), shared ranges only if asked; returns the bytes that the run
+ * was charged for.
+ */
 static size_t
 drop_range(uintptr_t lo, uintptr_t hi, int with_shared)
 {
@@ -456,11 +468,12 @@ drop_range(uintptr_t lo, uintptr_t hi, int with_shared)
 
         from = ranges[i].lo > lo ? ranges[i].lo : lo;
         to = ranges[i].hi < hi ? ranges[i].hi : hi;
-        dropped += (size_t) (to - from);
+        dropped += ranges[i].inherited ? 0 : (size_t) (to - from);
 
         if (from > ranges[i].lo && to < ranges[i].hi) {
             insert_range(i + 1, (range_t) {
-                .lo = to, .hi = ranges[i].hi, .shared = ranges[i].shared
+                .lo = to, .hi = ranges[i].hi, .shared = ranges[i].shared,
+                .inherited = ranges[i].inherited
             });
             ranges[i].hi = from;
             break;
@@ -478,7 +491,8 @@ drop_range(uintptr_t lo, uintptr_t hi, int with_shared)
                  && (with_shared || !ranges[whole].shared);
                  whole++)
             {
-                dropped += (size_t) (ranges[whole].hi - ranges[whole].lo);
+                dropped += ranges[whole].inherited ? 0
+                           : (size_t) (ranges[whole].hi - ranges[whole].lo);
             }
 
             remove_ranges(i, whole);
@@ -541,9 +555,9 @@ put_range(size_t i, uintptr_t lo, uintptr_t hi, int shared)
 {
     int below, above;
 
-    below = i > 0 && ranges[i - 1].hi == lo
+    below = i > 0 && ranges[i - 1].hi == lo && !ranges[i - 1].inherited
             && (int) ranges[i - 1].shared == shared;
-    above = i < nranges && ranges[i].lo == hi
+    above = i < nranges && ranges[i].lo == hi && !ranges[i].inherited
             && (int) ranges[i].shared == shared;
 
     if (below && above) {

@@ -12,7 +12,7 @@ tst        := $(bld)/tests
 CI_SUITES   = unit hook zygote isolation checks t lifecycle preload http hostile \
               fidelity calibrate verdicts-quick accuracy page clients docs fuzz \
               qemu
-LONG_SUITES = lifecycle-user asan fuzz-long verdicts verdicts-long
+LONG_SUITES = nodes lifecycle-user asan fuzz-long verdicts verdicts-long
 
 .PHONY: test test-long faulty-build $(CI_SUITES) $(LONG_SUITES) bench test-programs
 test: deps-test
@@ -173,6 +173,14 @@ served      = PORT=19480 BUILD=$(bld) MAKE='$(MAKE)' tests/served
 fidelity: all
 	@$(served) $(PYTHON) -B tests/fidelity/run.py \
 	    --url http://127.0.0.1:19480/run $(T)
+
+# The zygote of Node.js knows node from inside; here with other versions of it.
+NODES      ?= 18 22
+
+nodes: all
+	@DIR=$(tst)/nodes tests/fidelity/nodes "$(NODES)" \
+	    env $(served) $(PYTHON) -B tests/fidelity/run.py \
+	    --url http://127.0.0.1:19480/run $(or $(T),node/)
 
 hostile: all
 	@$(served) $(PYTHON) -B tests/hostile/run.py \

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,12 +22,14 @@
 #include <unistd.h>
 
 #include "sbx_child.h"
+#include "sbx_fdmsg.h"
 #include "sbx_node_api.h"
 #include "sbx_hot.h"
 #include "sbx_huge.h"
 #include "sbx_root.h"
 
 #define PARK_MS         5000
+#define LAST_WORD_MS    5000
 #define WARM_PIPE       (1 << 20)
 #define PATH_SIZE       (sizeof(SBX_RUN_DIR) + SBX_NAME_MAX + 1)
 
@@ -212,9 +215,18 @@ rehearse(sbx_hot_t *hot, void *arg)
 static void __attribute__((noreturn))
 end_zygote(const sbx_err_t *err)
 {
+    sbx_zmsg_t msg;
+    struct pollfd gone = { SBX_ZYGOTE_CONTROL_FD, POLLIN, 0 };
+
     if (err != NULL) {
-        fprintf(stderr, "%s\n", err->text);
-        fflush(stderr);
+        memset(&msg, 0, sizeof(msg));
+        msg.type = SBX_ZMSG_FAILED;
+        msg.err = *err;
+
+        /* the supervisor ends us when it has read that */
+        if (sbx_fdmsg_send(SBX_ZYGOTE_CONTROL_FD, &msg, sizeof(msg), -1) == 0) {
+            (void) poll(&gone, 1, LAST_WORD_MS);
+        }
     }
 
     /* the filter holds up exit_group, and nobody may be there to let it go on */
@@ -240,7 +252,10 @@ serve(napi_env env, napi_callback_info info)
             end_zygote(&err);
         }
 
-        sbx_node_fds_note();
+        if (sbx_node_fds_note(&err) < 0) {
+            end_zygote(&err);
+        }
+
         sbx_huge_text(sbx_node_engine_text());
         node.hot = sbx_hot_learn(rehearse, NULL);
         (void) sbx_zygote_main(&ops);

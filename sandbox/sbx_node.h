@@ -27,10 +27,11 @@ int sbx_node_threads_park(unsigned ms);
 void sbx_node_threads_forked(void);
 
 /*
- * sbx_node_fds.c.  note: remembers what the zygote's descriptors are.  renew: an
+ * sbx_node_fds.c.  note: remembers what the zygote's descriptors are; 0, or -1:
+ * there is one that children would share.  renew: an
  * object of the child's own under each number, which all were closed.
  */
-void sbx_node_fds_note(void);
+int sbx_node_fds_note(sbx_err_t *err);
 int sbx_node_fds_renew(sbx_err_t *err);
 
 /*

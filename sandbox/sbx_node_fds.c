@@ -53,8 +53,8 @@ open_kind(kind_t kind)
 }
 
 
-void
-sbx_node_fds_note(void)
+int
+sbx_node_fds_note(sbx_err_t *err)
 {
     int fd;
     char path[64], target[128];
@@ -73,6 +73,12 @@ sbx_node_fds_note(void)
         }
 
         target[n] = '\0';
+
+        /* its memory is in every child, whoever has the descriptor */
+        if (strstr(target, "[io_uring]") != NULL) {
+            return sbx_fail(err, SBX_STEP_ZYGOTE, 0, "node has an io_uring");
+        }
+
         h = &held[nheld++];
         h->fd = fd;
         h->kind = strstr(target, "[eventpoll]") ? HELD_EPOLL
@@ -84,6 +90,8 @@ sbx_node_fds_note(void)
             h->writes = (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
         }
     }
+
+    return 0;
 }
 
 

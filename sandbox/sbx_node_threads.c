@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -46,6 +47,7 @@ typedef struct {
 
 /* libc's, behind ours */
 typedef struct {
+    long (*syscall)(long, ...);
     int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
         void *);
     int (*join)(pthread_t, void **);
@@ -111,13 +113,15 @@ find_libc(void)
     libc.signal = next("pthread_cond_signal", "GLIBC_2.3.2");
     libc.madvise = dlsym(RTLD_NEXT, "madvise");
     libc.mmap = dlsym(RTLD_NEXT, "mmap");
+    libc.syscall = dlsym(RTLD_NEXT, "syscall");
     libc.atfork = dlsym(RTLD_NEXT, "__register_atfork");
     libc.exit = dlsym(RTLD_NEXT, "exit");
     libc.create = dlsym(RTLD_NEXT, "pthread_create");
 
     if (libc.create == NULL || libc.join == NULL || libc.wait == NULL
         || libc.timedwait == NULL || libc.signal == NULL
-        || libc.madvise == NULL || libc.mmap == NULL || libc.atfork == NULL || libc.exit == NULL)
+        || libc.madvise == NULL || libc.mmap == NULL || libc.syscall == NULL
+        || libc.atfork == NULL || libc.exit == NULL)
     {
         fprintf(stderr, "libsbx_node.so: this libc lacks a call of threads\n");
         _exit(1);
@@ -139,6 +143,37 @@ madvise(void *at, size_t len, int advice)
     }
 
     return libc.madvise(at, len, advice);
+}
+
+
+/*
+ * An event loop with a ring would share its memory with all children, which may
+ * not call it.  libuv does without where the kernel has none.
+ */
+long
+syscall(long number, ...)
+{
+    int i;
+    long arg[6];
+    va_list args;
+
+    find_libc();
+
+    if (number == SYS_io_uring_setup) {
+        errno = ENOSYS;
+        return -1;
+    }
+
+    va_start(args, number);
+
+    for (i = 0; i < 6; i++) {
+        arg[i] = va_arg(args, long);
+    }
+
+    va_end(args);
+
+    return libc.syscall(number, arg[0], arg[1], arg[2], arg[3], arg[4],
+                        arg[5]);
 }
 
 

@@ -335,6 +335,9 @@ int sbx_run_watch(sbx_lane_t *lane);
 /* What the pipes still hold after the end. */
 void sbx_run_drain(sbx_lane_t *lane);
 
+/* sbx_zygote_spawn.c: its process, pidfd, control and log; 0, or -1 */
+int sbx_zygote_spawn(sbx_zyg_t *z);
+
 /* sbx_zygotes.c */
 void sbx_zygotes_start(void);
 /* Whose children run a built-in language warm; EXEC: nobody's. */

@@ -244,7 +244,8 @@ policies  := $(wildcard lua/*.lua)
 # what `make uninstall` removes, and nothing else
 installed  = $(mod_dir)/$(notdir $(ngx_so)) $(mod_conf) $(mod_link) \
              $(PREFIX)/bin/deer-flow $(lib_dir)/deer-flow-python \
-             $(lib_dir)/libsbx_preload.so $(man_dir)/man1/deer-flow.1 \
+             $(lib_dir)/libsbx_preload.so $(lib_dir)/libsbx_node.so \
+             $(node_js:%=$(lib_dir)/%) $(man_dir)/man1/deer-flow.1 \
              $(man_dir)/man5/ngx_http_sandbox_module.5 \
              $(man_dir)/man5/deer-flow-policy.5 \
              $(policies:lua/%=$(lua_dir)/%)
@@ -253,11 +254,14 @@ installed  = $(mod_dir)/$(notdir $(ngx_so)) $(mod_conf) $(mod_link) \
 install: all
 	install -d $(addprefix $(DESTDIR),$(lib_dir) $(mod_dir) $(PREFIX)/bin \
 	    $(dir $(mod_conf)) $(dir $(mod_link)) $(man_dir)/man1 $(man_dir)/man5 \
-	    $(lua_dir))
+	    $(lua_dir) $(lib_dir)/node/warm)
 	install -m 644 $(ngx_so) $(DESTDIR)$(mod_dir)/
 	install -m 755 $(bld)/deer-flow $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 $(bld)/deer-flow-python $(DESTDIR)$(lib_dir)/
-	install -m 644 $(bld)/libsbx_preload.so $(DESTDIR)$(lib_dir)/
+	install -m 644 $(bld)/libsbx_preload.so $(bld)/libsbx_node.so \
+	    $(DESTDIR)$(lib_dir)/
+	for f in $(node_js); do \
+	    install -m 644 $(bld)/$$f $(DESTDIR)$(lib_dir)/$$f || exit 1; done
 	install -m 644 docs/deer-flow.1 $(DESTDIR)$(man_dir)/man1/
 	install -m 644 docs/ngx_http_sandbox_module.5 docs/deer-flow-policy.5 \
 	    $(DESTDIR)$(man_dir)/man5/
@@ -268,7 +272,7 @@ install: all
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(installed))
-	for d in $(lib_dir) $(lua_dir) $(dir $(lua_dir)); do \
+	for d in $(lib_dir)/node/warm $(lib_dir)/node $(lib_dir) $(lua_dir) $(dir $(lua_dir)); do \
 	    test ! -d $(DESTDIR)$$d \
 	        || rmdir --ignore-fail-on-non-empty $(DESTDIR)$$d; \
 	done

@@ -10,10 +10,9 @@
  *
  * sbx_super.c start and loop, sbx_conf.c settings, sbx_conn.c conn, sbx_queue.c
  * queue, dispatch and refill, sbx_lane*.c a lane's life, sbx_run*.c hand-over,
- * limits, streams, samples, CPU per second and the end, sbx_zygotes.c zygotes,
- * sbx_renew.c their renewal,
- * sbx_notify.c refused calls and early answers, sbx_probe.c self-tests,
- * sbx_check*.c checks.
+ * limits, streams, samples, CPU per second and the end, sbx_zygotes.c and
+ * sbx_zygote_spawn.c zygotes, sbx_renew.c their renewal, sbx_notify.c refused
+ * calls and early answers, sbx_probe.c self-tests, sbx_check*.c checks.
  */
 
 #ifndef SBX_STATE_H

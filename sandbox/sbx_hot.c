@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,7 +62,7 @@ sbx_hot_t *
 sbx_hot_learn(int (*motions)(sbx_hot_t *hot, void *arg), void *arg)
 {
     pid_t pid;
-    sbx_hot_t *hot;
+    sbx_hot_t *hot, *own;
 
     page_size = (size_t) sysconf(_SC_PAGESIZE);
     hot = mmap(NULL, sizeof(*hot), PROT_READ | PROT_WRITE,
@@ -88,9 +89,24 @@ sbx_hot_learn(int (*motions)(sbx_hot_t *hot, void *arg), void *arg)
         (void) waitpid(pid, NULL, 0);
     }
 
-    (void) mprotect(hot, sizeof(*hot), PROT_READ);
+    /*
+     * A child could make a shared mapping writable again, and lead all later
+     * children astray.
+     */
+    own = mmap(NULL, sizeof(*own), PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    return hot;
+    if (own == MAP_FAILED) {
+        own = NULL;
+
+    } else {
+        memcpy(own, hot, sizeof(*own));
+        (void) mprotect(own, sizeof(*own), PROT_READ);
+    }
+
+    munmap(hot, sizeof(*hot));
+
+    return own;
 }
 
 

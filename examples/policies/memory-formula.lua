@@ -3,6 +3,9 @@
 -- The kernel's wall is base + code + factor * memory.  The supervisor measures
 -- base and code; a policy chooses memory (what the run may add) and factor
 -- (headroom).  All four terms are in the answer's limits.memory_terms.
+--
+-- A profile only lowers what was asked for, or the location's default: for /bi
+-- write "sandbox_memory 256m" or more there.
 
 local MIB = 1 << 20
 

@@ -281,6 +281,7 @@ mremap(void *old, size_t old_len, size_t new_len, int flags, ...)
     void *p, *to = NULL;
     size_t old_size = round_up(old_len), new_size = round_up(new_len);
     size_t had, known, grow, reserved = 0;
+    int64_t change;
     uintptr_t lo = (uintptr_t) old;
     kind_t kind = kind_at(lo);
     va_list args;
@@ -314,11 +315,15 @@ mremap(void *old, size_t old_len, size_t new_len, int flags, ...)
     p = (void *) syscall(SYS_mremap, old, old_len, new_len, flags, to);
 
     if (p == MAP_FAILED) {
-        if (!(flags & MREMAP_DONTUNMAP)) {
-            count_range(lo, lo + had, kind);
+        change = 0;
+
+        /* in full, with holes and the zygote's: never for less than it had */
+        if (!(flags & MREMAP_DONTUNMAP) && known != 0) {
+            change = (int64_t) count_range(lo, lo + old_size, kind)
+                     - (int64_t) had;
         }
 
-        sbx_hook_settle(0, reserved);
+        sbx_hook_settle(change, reserved);
         return p;
     }
 

@@ -120,7 +120,8 @@ move(const part_t *part)
     uintptr_t end = part->at + part->len;
     uintptr_t lo = ROUND(part->at), hi = ROUND(end);
 
-    if (hi > part->next) {
+    /* whatever lies behind the last one is somebody else's */
+    if (hi > (part->next == UINTPTR_MAX ? end : part->next)) {
         hi -= HUGE;
     }
 

@@ -57,7 +57,7 @@ static int child_warm(sbx_err_t *err);
 static void child_run(const sbx_job_t *job, const sbx_str_t *cmd, size_t ncmd);
 
 
-static const sbx_zygote_ops_t ops = {
+static sbx_zygote_ops_t ops = {
     .forked = child_forked,
     .entered = child_entered,
     .warm = child_warm,
@@ -127,6 +127,7 @@ child_run(const sbx_job_t *job, const sbx_str_t *cmd, size_t ncmd)
 
     memset(&err, 0, sizeof(err));
     node.job = *job;
+    sbx_node_show_command(job);
     environ = sbx_child_make_env(job, 0);
 
     if (sbx_node_engine_reseed(&err) < 0) {
@@ -252,7 +253,7 @@ serve(napi_env env, napi_callback_info info)
             end_zygote(&err);
         }
 
-        if (sbx_node_fds_note(&err) < 0) {
+        if (sbx_node_fds_note(&ops.open_files, &err) < 0) {
             end_zygote(&err);
         }
 
@@ -376,7 +377,7 @@ get_pid(napi_env env, napi_callback_info info)
 }
 
 
-/* [performance's origin in ns, in µs since 1970, Math.random needs a seed] */
+/* [performance's origin in ns, in µs since 1970, a seed for Math.random or 0] */
 static napi_value
 get_start(napi_env env, napi_callback_info info)
 {
@@ -391,7 +392,7 @@ get_start(napi_env env, napi_callback_info info)
     (void) napi_set_element(env, array, 0, value);
     (void) napi_create_double(env, real, &value);
     (void) napi_set_element(env, array, 1, value);
-    (void) napi_create_int32(env, !sbx_node_engine_reseeds_math(), &value);
+    (void) napi_create_int32(env, sbx_node_engine_math_seed(), &value);
     (void) napi_set_element(env, array, 2, value);
 
     return array;
@@ -506,6 +507,11 @@ napi_register_module_v1(napi_env env, napi_value exports)
         { "pid", get_pid },
         { "start", get_start }
     };
+
+    /* a program that finds the library gets nothing from it */
+    if (sbx_node_in_child) {
+        return exports;
+    }
 
     memset(&err, 0, sizeof(err));
 

@@ -27,17 +27,18 @@ int sbx_node_threads_park(unsigned ms);
 void sbx_node_threads_forked(void);
 
 /*
- * sbx_node_fds.c.  note: remembers what the zygote's descriptors are; 0, or -1:
- * there is one that children would share.  renew: an
+ * sbx_node_fds.c.  note: remembers what the zygote's descriptors are, and how
+ * many a child must be allowed; 0, or -1: there is one that children would
+ * share, or too many.  renew: an
  * object of the child's own under each number, which all were closed.
  */
-int sbx_node_fds_note(sbx_err_t *err);
+int sbx_node_fds_note(uint32_t *open_files, sbx_err_t *err);
 int sbx_node_fds_renew(sbx_err_t *err);
 
 /*
  * sbx_node_engine.c.  open: looks symbols up; 0, or -1 with what is missing.
  * loop_forked: the event loop's own descriptors.  reseed: random numbers of this
- * child's own; 0, or -1: no source, or Math.random is left to the caller.
+ * child's own; 0, or -1.  math_seed: not 0: the caller has to seed Math.random.
  * skip_time: the loop's timers do not notice how long nothing ran.  start_clock:
  * the same, and uptime and performance.now() begin now.
  */
@@ -46,7 +47,7 @@ int sbx_node_engine_open(sbx_err_t *err);
 const void *sbx_node_engine_text(void);
 int sbx_node_engine_loop_forked(sbx_err_t *err);
 int sbx_node_engine_reseed(sbx_err_t *err);
-int sbx_node_engine_reseeds_math(void);
+int sbx_node_engine_math_seed(void);
 void sbx_node_engine_skip_time(void);
 void sbx_node_engine_start_clock(void);
 /* When the run began: ns of CLOCK_MONOTONIC, µs since 1970. */
@@ -54,5 +55,12 @@ void sbx_node_engine_times(double *mono_ns, double *real_us);
 void sbx_node_engine_spin(int mode);
 /* object[key] without running JavaScript: handles of Node-API; NULL: none. */
 void *sbx_node_engine_get(void *object, void *key);
+
+/*
+ * sbx_node_command.c.  note_command: before node reads its arguments.  show: what
+ * /proc shows of a child is a plain start of its program.
+ */
+void sbx_node_note_command(void);
+void sbx_node_show_command(const sbx_job_t *job);
 
 #endif

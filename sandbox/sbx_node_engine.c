@@ -146,12 +146,29 @@ sbx_node_engine_loop_forked(sbx_err_t *err)
 }
 
 
-/* 1: V8 does not export what Math.random is seeded by; the caller has flags. */
-int
-sbx_node_engine_reseeds_math(void)
+static int
+reseeds_math(void)
 {
     return v8.generator != NULL && v8.set_seed != NULL
            && v8.reset_math != NULL;
+}
+
+
+/* Where V8 does not export what Math.random is seeded by, it has a flag. */
+int
+sbx_node_engine_math_seed(void)
+{
+    uint32_t seed = 0;
+
+    if (reseeds_math()) {
+        return 0;
+    }
+
+    if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed)) {
+        _exit(1);       /* with the same seed as its siblings: rather not */
+    }
+
+    return (int) (seed & 0x7fffffff) | 1;
 }
 
 
@@ -177,7 +194,7 @@ sbx_node_engine_reseed(sbx_err_t *err)
         rand_seed(bytes, sizeof(bytes));
     }
 
-    if (sbx_node_engine_reseeds_math()) {
+    if (reseeds_math()) {
         isolate = v8.isolate();
         context = v8.context(isolate);
         v8.set_seed(v8.generator(isolate), seed);

@@ -54,7 +54,7 @@ open_kind(kind_t kind)
 
 
 int
-sbx_node_fds_note(sbx_err_t *err)
+sbx_node_fds_note(uint32_t *open_files, sbx_err_t *err)
 {
     int fd;
     char path[64], target[128];
@@ -64,7 +64,7 @@ sbx_node_fds_note(sbx_err_t *err)
 
     nheld = 0;
 
-    for (fd = SBX_CHILD_FDS; fd < FD_LIMIT && nheld < HELD_MAX; fd++) {
+    for (fd = SBX_CHILD_FDS; fd < FD_LIMIT; fd++) {
         snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
         n = readlink(path, target, sizeof(target) - 1);
 
@@ -79,6 +79,11 @@ sbx_node_fds_note(sbx_err_t *err)
             return sbx_fail(err, SBX_STEP_ZYGOTE, 0, "node has an io_uring");
         }
 
+        if (nheld == HELD_MAX) {
+            return sbx_fail(err, SBX_STEP_ZYGOTE, 0, "node has more than %d "
+                            "descriptors", HELD_MAX);
+        }
+
         h = &held[nheld++];
         h->fd = fd;
         h->kind = strstr(target, "[eventpoll]") ? HELD_EPOLL
@@ -90,6 +95,9 @@ sbx_node_fds_note(sbx_err_t *err)
             h->writes = (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
         }
     }
+
+    /* while they are made anew, a pipe is above all of them; and one to spare */
+    *open_files = (uint32_t) (nheld ? held[nheld - 1].fd : SBX_CHILD_FDS) + 4;
 
     return 0;
 }

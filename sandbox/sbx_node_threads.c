@@ -107,6 +107,7 @@ find_libc(void)
     }
 
     main_stack = __builtin_frame_address(0);
+    sbx_node_note_command();
     libc.join = dlsym(RTLD_NEXT, "pthread_join");
     libc.wait = next("pthread_cond_wait", "GLIBC_2.3.2");
     libc.timedwait = next("pthread_cond_timedwait", "GLIBC_2.3.2");
@@ -466,30 +467,37 @@ __register_atfork(void (*prepare)(void), void (*parent)(void),
 }
 
 
+/* All that belong to a pool sleep; the workers, for *posted. */
 static int
-is_parked(void)
+is_parked(pthread_cond_t **posted)
 {
     int i;
+    pthread_cond_t *condition;
+
+    *posted = NULL;
 
     for (i = 0; i < nthreads; i++) {
-        if ((threads[i].worker || threads[i].parks)
-            && threads[i].condition == NULL)
-        {
+        condition = threads[i].condition;
+
+        if ((threads[i].worker || threads[i].parks) && condition == NULL) {
             return 0;
+        }
+
+        if (threads[i].worker) {
+            *posted = condition;
         }
     }
 
-    return 1;
+    return *posted != NULL;
 }
 
 
 int
 sbx_node_threads_park(unsigned ms)
 {
-    int i;
     unsigned waited;
 
-    for (waited = 0; !is_parked(); waited += PARK_STEP_US) {
+    for (waited = 0; !is_parked(&task_posted); waited += PARK_STEP_US) {
         if (waited > ms * 1000) {
             return -1;
         }
@@ -497,13 +505,7 @@ sbx_node_threads_park(unsigned ms)
         usleep(PARK_STEP_US);
     }
 
-    for (i = 0; i < nthreads; i++) {
-        if (threads[i].worker) {
-            task_posted = threads[i].condition;
-        }
-    }
-
-    return task_posted != NULL ? 0 : -1;
+    return 0;
 }
 
 

@@ -216,6 +216,7 @@ choose_kind(const sbx_task_t *run)
     const sbx_zyg_t *z = &sbx_super.zygotes[kind];
 
     if (run->no_zygote || !z->ready || !(z->proven || run->tries_zygote)
+        || run->job->limits[SBX_LIMIT_OPEN_FILES] < z->open_files
         || needs_cold_start(run->job))
     {
         return SBX_ZYGOTE_KIND_EXEC;

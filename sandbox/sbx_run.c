@@ -167,6 +167,7 @@ sbx_run_hand_over(sbx_lane_t *lane)
         return -1;
     }
 
+    sbx_zygote_count_run(lane);
     memcpy(v->limits, run->job->limits, sizeof(v->limits));
     lane->cpu0_ns = sbx_process_cpu_ns(lane->pid);
 

@@ -77,6 +77,7 @@ typedef struct {
     int pidfd, ctl_fd, log_fd;
     int program_fd;         /* of its program, see open_program */
     int ready;              /* HELLO came */
+    uint32_t open_files;    /* a run that may have fewer starts cold */
     int proven;             /* a program ran in a child of it as it should */
     int refused;            /* one did not: not started again */
     sbx_listener_t *listener;
@@ -355,6 +356,8 @@ void sbx_zygote_refuse(sbx_zygote_kind_t kind, const char *why);
 void sbx_zygotes_reap(void);
 /* Asks z for the lane's child. */
 int sbx_zygote_fork(sbx_zyg_t *z, sbx_lane_t *lane, const int fds[6]);
+/* A child of it has been given a job. */
+void sbx_zygote_count_run(const sbx_lane_t *lane);
 /* The one asked for the lane's child does not answer: ended. */
 void sbx_zygote_kill(const sbx_lane_t *lane);
 /* One of ours, in service or beside. */

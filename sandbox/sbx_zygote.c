@@ -240,6 +240,7 @@ send_hello(const zygote_t *z, int listener)
     memset(&msg, 0, sizeof(msg));
     msg.type = SBX_ZMSG_HELLO;
     msg.notify = (uint32_t) z->listener;
+    msg.open_files = z->ops->open_files;
 
     fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     if (fd >= 0) {

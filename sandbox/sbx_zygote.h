@@ -69,6 +69,8 @@ typedef struct {
     uint32_t uid, gid;      /* FORK: for setresuid, after setns */
     uint32_t notify;        /* HELLO: 1 a listener comes with it, 2 and no
                                signal handler runs during a notification */
+    uint32_t open_files;    /* HELLO: the least `open_files` of a run that can
+                               do with one of its children */
     uint64_t vm_size, vm_data;  /* HELLO, READY: bytes, from /proc/self/statm */
     sbx_err_t err;          /* FAILED */
 } sbx_zmsg_t;
@@ -85,6 +87,8 @@ typedef struct {
 
 /* What a runtime adds to the common zygote. */
 typedef struct {
+    /* Descriptors that a child must be allowed to have; 0: no more than any. */
+    uint32_t open_files;
     /* After the fork, before the steps: e.g. PyOS_AfterFork_Child. */
     void (*forked)(void);
     /* Renews what the interpreter had in descriptors; after the steps. */

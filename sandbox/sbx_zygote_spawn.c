@@ -93,7 +93,7 @@ open_program(sbx_zyg_t *z)
 /*
  * --expose-internals shows the bootstrap's parts to the warm-up, which hides
  * them again; the larger young generation spares allocating programs most of
- * their collections.  What main.js is named after is never opened: see sbx_node_zygote.js.
+ * their collections.  What main.js is named after is never opened: see node/zygote.js.
  */
 static char **
 make_argv(const sbx_zyg_t *z)

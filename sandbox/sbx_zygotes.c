@@ -411,6 +411,7 @@ hello(sbx_zyg_t *z, const sbx_zmsg_t *msg, int fd)
 
     sbx_timer_clear(&z->timer);
     z->why[0] = '\0';
+    z->open_files = msg->open_files;
 
     if (rt != NULL && !is_beside(z)) {
         rt->refused[0] = '\0';
@@ -696,7 +697,6 @@ sbx_zygote_fork(sbx_zyg_t *z, sbx_lane_t *lane, const int fds[6])
 
     lane->tag = msg.tag = ++tag;
     lane->generation = z->generation;
-    z->children++;
 
     if (sbx_fdmsg_send_fds(z->ctl_fd, &msg, sizeof(msg), fds, 6) == 0) {
         return 0;
@@ -708,6 +708,18 @@ sbx_zygote_fork(sbx_zyg_t *z, sbx_lane_t *lane, const int fds[6])
     }
 
     return -1;
+}
+
+
+/* Self-tests and children nobody needed are no reason to renew a zygote. */
+void
+sbx_zygote_count_run(const sbx_lane_t *lane)
+{
+    sbx_zyg_t *z = &sbx_super.zygotes[lane->kind];
+
+    if (lane->run->conn != NULL && z->generation == lane->generation) {
+        z->children++;
+    }
 }
 
 

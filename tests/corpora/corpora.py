@@ -268,14 +268,16 @@ def compare(corpus, item):
 
 
 class Report:
-    def __init__(self, known):
-        self.known, self.used = known, set()
+    def __init__(self, known, verbose):
+        self.known, self.used, self.verbose = known, set(), verbose
         self.items = collections.Counter()
         self.counts = collections.defaultdict(collections.Counter)
         self.ends = collections.defaultdict(collections.Counter)
 
     def add(self, corpus, item, found, first):
         self.items[corpus.title] += 1
+        if self.verbose:
+            print(f"# {corpus.title}/{item}: {len(found) - 1} tests")
         for test, (what, ways) in found.items():
             title = f"{corpus.title}/{item} {test}".strip()
             if what != "same" and title in self.known:
@@ -332,9 +334,12 @@ def run_all(corpora, patterns, report):
     if not todo:
         sys.exit("corpora: no such test")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = pool.map(lambda what: compare(*what), todo)
-        for (corpus, item), (found, first) in zip(todo, results):
-            report.add(corpus, item, found, first)
+        running = {pool.submit(compare, *what): what for what in todo}
+        try:
+            for done in concurrent.futures.as_completed(running):
+                report.add(*running[done], *done.result())
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def options():
@@ -345,6 +350,7 @@ def options():
     p.add_argument("--port", type=int, default=19496,
                    help="this one and the next")
     p.add_argument("--work", type=pathlib.Path, help="where npm installs")
+    p.add_argument("--verbose", action="store_true", help="name each run")
     p.add_argument("name", nargs="*", help="parts of names")
     args = p.parse_args()
     args.build = os.path.abspath(args.build)
@@ -356,7 +362,7 @@ def options():
 def main():
     args = options()
     root = install(args.work.resolve())
-    report = Report(read_table("differences.txt"))
+    report = Report(read_table("differences.txt"), args.verbose)
     fidelity.hear_signals()
 
     # where the workers of a root's nginx can look

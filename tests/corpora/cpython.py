@@ -1,8 +1,8 @@
 """Runs CPython test modules, as its own regrtest does, and says how each test
 ended.
 
-Runs as a program of the sandbox: `main.py NAME...`.  A line of an outcome begins
-with a record separator, because the tests themselves print, too:
+Runs as a program of the sandbox: `main.py NAME...`.  A line of an outcome
+begins with a record separator, because the tests themselves print, too:
 
     RS outcome TAB test TAB detail
 """

@@ -1,6 +1,6 @@
 // parser.js: compiles each file of cases/ in the ways that node compiles
-// programs, and prints a line for each way: a digest of the error's stack, which
-// shows the line and the place in it, or "accepted".
+// programs, and prints a line for each way: a digest of the error's stack,
+// which shows the line and the place in it, or "accepted".
 //
 // Runs as a program of the sandbox.
 

@@ -3,9 +3,9 @@
 
     repeats.py --url http://127.0.0.1:8080/run [--children N]
 
-Each child draws several values of each kind.  No value may be drawn twice, by
-nobody.  Children of one zygote are recognised by their layout of memory, which
-they have from it: a cold start has another.
+Each child draws several values of each kind, and no value may come twice.
+Children of one zygote are recognised by their layout of memory, which they have
+from it: a cold start has another.
 """
 
 import argparse
@@ -112,9 +112,8 @@ def main():
         bad += not ok
         print(f"{'ok' if ok else 'not ok'} - {language}: {len(runs)} children, "
               f"{largest} of one zygote, {len(drawn)} kinds of values, "
-              f"{sum(map(len, drawn.values()))} values, none twice"
-              if not twice else
-              f"not ok - {language}: drawn more than once: {twice}", flush=True)
+              f"{sum(map(len, drawn.values()))} values, "
+              f"drawn more than once: {twice or 'none'}", flush=True)
     sys.exit(1 if bad else 0)
 
 

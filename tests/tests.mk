@@ -12,7 +12,7 @@ tst        := $(bld)/tests
 CI_SUITES   = unit hook zygote isolation checks t lifecycle preload http hostile \
               fidelity calibrate verdicts-quick accuracy page clients docs fuzz \
               qemu
-LONG_SUITES = nodes lifecycle-user asan fuzz-long verdicts verdicts-long
+LONG_SUITES = nodes corpora lifecycle-user asan fuzz-long verdicts verdicts-long
 
 .PHONY: test test-long faulty-build $(CI_SUITES) $(LONG_SUITES) bench test-programs
 test: deps-test
@@ -171,8 +171,16 @@ http: all
 served      = PORT=19480 BUILD=$(bld) MAKE='$(MAKE)' tests/served
 
 fidelity: all
-	@$(served) $(PYTHON) -B tests/fidelity/run.py \
-	    --url http://127.0.0.1:19480/run $(T)
+	@$(served) sh -c '$(if $(T),,$(PYTHON) -B tests/fidelity/repeats.py \
+	    --url http://127.0.0.1:19480/run &&) $(PYTHON) -B \
+	    tests/fidelity/run.py --url http://127.0.0.1:19480/run $(T)'
+
+# Test suites of others, in a zygote's child and from a cold start.  CPython's
+# come from Debian, those for parsers from npm, once, into the build directory.
+corpora: all
+	@$(call install_packages,libpython3.11-testsuite \
+	    $(if $(shell command -v npm),,npm))
+	@$(PYTHON) -B tests/corpora/corpora.py --build $(bld) --nginx $(NGINX) $(T)
 
 # The zygote of Node.js knows node from inside; here with other versions of it.
 NODES      ?= 18 22

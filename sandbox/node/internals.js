@@ -74,9 +74,11 @@ function setOrigin(mono, real) {
   }
 
   const wall = constants?.NODE_PERFORMANCE_MILESTONE_TIME_ORIGIN_TIMESTAMP;
+  const ready = constants?.NODE_PERFORMANCE_MILESTONE_BOOTSTRAP_COMPLETE;
 
   if (wall !== undefined) {
     milestones[wall] = real;
+    milestones[ready] = mono + 1000;
   }
 
   // node 18: from C, and then a value, as the property's own getter makes it

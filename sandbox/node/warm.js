@@ -14,6 +14,7 @@ const Module = require('module');
 const OWN = 0, PIPES = 1, NULL = 2;             // addon.setStdio
 const ONCE = 1, NOWAIT = 2;                     // uv_run's modes
 const DRAIN_MS = 60;
+const DRAIN_MAX_MS = 10000;                     // on a machine with other work
 
 // hello first and with /dev/null, which is another path than that of pipes;
 // the large one often enough for its inline caches to settle
@@ -27,22 +28,37 @@ module.exports = (addon, internals) => {
   const hello = path.join(dir, 'hello.js');
   const source = fs.readFileSync(hello, 'utf8');
   const runMain = Module.runMain;
-  const globals = new Set(Reflect.ownKeys(globalThis));
+  const globals = new Map(Reflect.ownKeys(globalThis).map(
+    (name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)]));
   const modules = new Set(Object.keys(require.cache));
   const listeners = new Map(process.eventNames().map(
     (name) => [name, process.rawListeners(name)]));
 
-  // The loop runs from C: the bootstrap below us has not come to it yet.
-  function drain(ms) {
-    const end = Date.now() + ms;
+  // The loop runs from C: the bootstrap below us has not come to it yet.  What a
+  // program had not come to here would go on in the children, where its files
+  // are not.
+  function drain(ms, isDone = () => true) {
+    const start = Date.now();
     const timer = setInterval(() => {}, 2);
 
-    while (Date.now() < end) {
+    while (Date.now() < start + ms || !isDone()) {
+      if (Date.now() > start + DRAIN_MAX_MS) {
+        throw new Error('the warm-up does not end');
+      }
+
       addon.spin(ONCE);
       process._tickCallback();
     }
 
     clearInterval(timer);
+  }
+
+  // How many things somebody waits for, standard input among them.
+  function countPending() {
+    const outputs = process._getActiveHandles().filter(
+      (handle) => handle === process.stdout || handle === process.stderr);
+
+    return process.getActiveResourcesInfo().length - outputs.length;
   }
 
   function forgetStdio() {
@@ -58,7 +74,12 @@ module.exports = (addon, internals) => {
   }
 
   function run(name, mode) {
+    const idle = process.getActiveResourcesInfo().length;
     const ends = addon.setStdio(mode);
+    let ended = !name.endsWith('.mjs');
+
+    // while a module is loaded there may be nothing that the loop knows of
+    process.once('warmed', () => { ended = true; });
 
     if (mode === PIPES) {
       fs.writeSync(ends[0], 'one line\nanother line\n');
@@ -69,7 +90,8 @@ module.exports = (addon, internals) => {
     process.argv[1] = path.join(dir, name);
     runMain.call(Module, process.argv[1]);
     process._tickCallback();
-    drain(DRAIN_MS);
+    // one more: drain's own timer
+    drain(DRAIN_MS, () => ended && countPending() <= idle + 1);
     closeStdio();
     drain(5);
     forgetStdio();
@@ -98,9 +120,16 @@ module.exports = (addon, internals) => {
       }
     }
 
+    // those that node makes when they are first used, too
     for (const name of Reflect.ownKeys(globalThis)) {
-      if (!globals.has(name)) {
+      const then = globals.get(name);
+      const now = Object.getOwnPropertyDescriptor(globalThis, name);
+
+      if (then === undefined) {
         delete globalThis[name];
+
+      } else if (then.get !== now.get) {
+        Object.defineProperty(globalThis, name, then);
       }
     }
 

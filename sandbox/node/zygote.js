@@ -17,6 +17,12 @@ const vm = require('vm');
 const execArgv = ['--no-warnings'];
 const execPath = fs.realpathSync(process.argv0);
 const runMain = Module.runMain;
+const home = process.env.HOME;
+
+// This process was started by a descriptor, which node took for its path; where
+// it looks for modules follows from that.
+process.execPath = execPath;
+Module._initPaths();
 
 function loadAddon(file) {
   const module = { exports: {} };
@@ -84,11 +90,14 @@ function takeJob() {
   const file = job.file ?? warm.hello;          // a rehearsal has none
 
   process.chdir(path.dirname(file));            // node remembers where it was
-  process.execPath = execPath;
   process.argv = [execPath, file, ...job.args];
   define('pid', addon.pid());
   process.execArgv = [...execArgv];
   internals.setOrigin(mono, real);
+
+  if (process.env.HOME !== home) {
+    Module._initPaths();
+  }
 
   // node tells V8 of another time zone when this is written to
   if (process.env.TZ !== undefined) {

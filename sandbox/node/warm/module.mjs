@@ -9,3 +9,4 @@ console.log(answer, helper(), common.answer, import.meta.url.length,
             typeof require, readFileSync === fs.readFileSync);
 await null;
 await import('node:path');
+process.emit('warmed');

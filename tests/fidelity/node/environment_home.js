@@ -1,0 +1,1 @@
+console.log(require('os').homedir(), require('module').globalPaths);

@@ -1,0 +1,1 @@
+console.log(require('found_at_home'));

@@ -1,0 +1,2 @@
+exports.two = 2;
+exports.name = __filename;

@@ -1,0 +1,3 @@
+import { a } from './a.mjs';
+console.log(a());
+export const b = 'b';

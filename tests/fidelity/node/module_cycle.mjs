@@ -1,0 +1,2 @@
+import { later } from './a.mjs';
+console.log(later());

@@ -1,0 +1,3 @@
+process.on('exit', (code) => console.log('exit', code));
+await null;
+process.exit(5);

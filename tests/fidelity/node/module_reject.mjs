@@ -1,0 +1,2 @@
+console.log('before');
+await Promise.reject(new Error('at top level'));

@@ -1,0 +1,11 @@
+console.log(process.argv, process.argv0, process.execArgv, process.execPath);
+console.log(process.title, require.main === module, module.id, module.filename);
+console.log(module.paths, require.main.paths === module.paths, module.parent);
+console.log(__filename, __dirname, process.cwd(), require.resolve.paths('x'));
+console.log(Object.keys(require.cache), module.children, module.loaded);
+console.log(require('module').globalPaths.length, process.mainModule === module);
+console.log(process.pid > 1, process.ppid >= 0, process.debugPort);
+console.log(process.eventNames(), process.listenerCount('exit'));
+console.log(process.features, [...process.allowedNodeEnvironmentFlags].length);
+process.title = 'another';
+console.log(process.title);

@@ -1,0 +1,2 @@
+process.on('unhandledRejection', (reason) => { throw reason; });
+Promise.reject(new Error('thrown again'));

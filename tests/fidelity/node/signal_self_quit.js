@@ -1,0 +1,4 @@
+process.on('exit', () => console.log('is not said'));
+require('fs').writeSync(1, 'before\n');
+process.kill(process.pid, 'SIGQUIT');
+setTimeout(() => console.log('after'), 50);

@@ -100,7 +100,7 @@ faulty     := $(tst)/faulty
 faulty-build: all
 	+@CPPFLAGS=-DSBX_FAULTS $(MAKE) --no-print-directory BUILD=$(faulty) \
 	    SANITIZE= $(faulty)/deer-flow $(faulty)/deer-flow-python \
-	    $(faulty)/libsbx_preload.so
+	    $(faulty)/libsbx_preload.so $(faulty)/libsbx_node.so
 
 checks: faulty-build
 	@$(PYTHON) -B tests/checks/run.py --build $(bld) --faulty $(faulty) \
@@ -230,8 +230,9 @@ qemu: all test-programs
 	@tests/qemu/slot.sh $(slot_prog) $(abspath build/qemu)
 	@tests/qemu/smoke.sh $(bld) $(abspath build/qemu)
 
-bench: all
-	@$(PYTHON) -B tests/bench/bench.py --build $(bld)
+# BENCH_JSON=FILE gets the figures as JSON, too.
+bench: faulty-build
+	@$(PYTHON) -B tests/bench/run.py --build $(bld) --faulty $(faulty) $(T)
 
 # Module and deer-flow with sanitizers; nginx itself is the distribution's, so
 # it gets the run-time library in advance.

@@ -10,6 +10,7 @@ nothing: machines differ.  Wants two processors that nobody else uses.
 import argparse
 import json
 import os
+import signal
 import sys
 import time
 
@@ -147,6 +148,7 @@ def main():
     if unknown:
         p.error('no such case: ' + ' '.join(sorted(unknown)))
 
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     bench, start = Bench(args), time.monotonic()
     results = {'host': measure.host()}
     print_host(results['host'])

@@ -33,6 +33,7 @@ events { worker_connections 4096; }
 http {
     access_log off;
     keepalive_requests 1000000;
+    keepalive_timeout 1h;
     client_max_body_size 16m;
     client_body_buffer_size 4m;
     client_body_temp_path %(dir)s/body;
@@ -208,11 +209,10 @@ class Server:
             before = now
 
     def standby(self, language):
-        """Processes of the children that wait for a job, once they do."""
-        name = {'python': 'python', 'node': 'node'}[language]
+        """The language's children: those that wait for a job, and others."""
+        name = {'python': 'python3', 'node': 'node'}[language]
         self.find_processes()
-        return [p for p in self.tree.children
-                if name in os.path.basename(exe_of(p))]
+        return [p for p in self.tree.children if p.comm == name]
 
     def stop(self):
         if self.sock is not None:
@@ -221,10 +221,3 @@ class Server:
             self.process.send_signal(signal.SIGTERM)
             self.process.wait(60)
         shutil.rmtree(self.dir, ignore_errors=True)
-
-
-def exe_of(process):
-    try:
-        return os.readlink('/proc/%d/exe' % process.pid)
-    except OSError:
-        return ''

@@ -61,7 +61,7 @@ static int move_fd(int *fd, int to, int flags, sbx_err_t *err);
 static int get_caps(struct __user_cap_data_struct caps[2]);
 static int is_faulty(sbx_step_t step);
 #ifdef SBX_FAULTS
-static int enter_directory(sbx_child_t *child, sbx_err_t *err);
+static int enter_mounts(sbx_child_t *child, sbx_err_t *err);
 #endif
 
 
@@ -83,7 +83,7 @@ static const step_t steps[] = {
 
 /* What the layers cost is measured against children that have none of them. */
 static const step_t bare_steps[] = {
-    { SBX_STEP_ENTER, enter_directory },
+    { SBX_STEP_ENTER, enter_mounts },
     { SBX_STEP_SESSION, start_session },
     { SBX_STEP_FDS, take_fds },
     { SBX_STEP_NONE, NULL }
@@ -494,16 +494,12 @@ is_faulty(sbx_step_t step)
 
 #ifdef SBX_FAULTS
 
-/* One of the host's own in place of the slot's. */
+/* The slot's place for a program's file, and nothing else of the slot. */
 static int
-enter_directory(sbx_child_t *child, sbx_err_t *err)
+enter_mounts(sbx_child_t *child, sbx_err_t *err)
 {
-    char dir[] = "/tmp/sbx-layers-off.XXXXXX";
-
-    (void) child;
-
-    if (mkdtemp(dir) == NULL || chdir(dir) < 0) {
-        return sbx_fail(err, SBX_STEP_ENTER, errno, "make %s", dir);
+    if (setns(child->slot_pidfd, CLONE_NEWNS) < 0 || chdir(SBX_RUN_DIR) < 0) {
+        return sbx_fail(err, SBX_STEP_ENTER, errno, "enter the slot's mounts");
     }
 
     return 0;

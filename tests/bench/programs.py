@@ -10,10 +10,13 @@ import collections
 Program = collections.namedtuple(
     'Program', 'case language code output stdin own', defaults=(None, False))
 
-# What a script of a judge or an agent begins with.
-FIFTEEN = ('argparse', 'asyncio', 'collections', 'csv', 'dataclasses',
-           'datetime', 'decimal', 'functools', 'itertools', 'json', 'logging',
-           'random', 're', 'statistics', 'typing')
+# What answers to exercises begin with; the zygote has imported all of them.
+FIFTEEN = ('bisect', 'collections', 'copy', 'dataclasses', 'datetime',
+           'decimal', 'fractions', 'functools', 'heapq', 'itertools', 'json',
+           'math', 'random', 're', 'statistics')
+
+# What it has not.
+OTHERS = ('argparse', 'asyncio', 'csv', 'unittest')
 
 MIB = 1 << 20
 
@@ -78,8 +81,10 @@ console.log(String(process.hrtime.bigint() - start));
 HELLO = {'python': Program('hello', 'python', 'print(1+1)\n', '2\n'),
          'node': Program('hello', 'node', 'console.log(1+1)\n', '2\n')}
 
-IMPORTS = Program('fifteen imports', 'python',
-                  'import %s\nprint(1+1)\n' % ', '.join(FIFTEEN), '2\n')
+IMPORTS = tuple(Program(case, 'python',
+                        'import %s\nprint(1+1)\n' % ', '.join(names), '2\n')
+                for case, names in (('fifteen imports', FIFTEEN),
+                                    ('four others', OTHERS)))
 
 STREAMS = (
     Program('1 MiB of input', 'python',

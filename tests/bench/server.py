@@ -144,19 +144,21 @@ class Server:
             raise
 
     def wait_until_up(self):
-        end = time.monotonic() + 120
+        end, answers = time.monotonic() + 120, []
         while True:
             try:
                 self.sock = connect(self.port)
-                if all(self.post(p.language, p.code).get('output') == p.output
-                       for p in HELLO.values()):
+                answers = [self.post(p.language, p.code)
+                           for p in HELLO.values()]
+                if all(a['output'] == p.output
+                       for a, p in zip(answers, HELLO.values())):
                     break
             except (OSError, ValueError):
                 pass
             if self.process.poll() is not None or time.monotonic() > end:
                 with open(os.path.join(self.dir, 'error.log')) as f:
-                    raise SystemExit('nginx does not answer: '
-                                     + f.read()[-2000:])
+                    raise SystemExit('no server: %s\n%s'
+                                     % (answers, f.read()[-2000:]))
             time.sleep(0.1)
         self.find_processes()
 

@@ -502,6 +502,10 @@ enter_mounts(sbx_child_t *child, sbx_err_t *err)
         return sbx_fail(err, SBX_STEP_ENTER, errno, "enter the slot's mounts");
     }
 
+    /* the last run's: nobody else has cleared it away */
+    (void) unlink("main.py");
+    (void) unlink("main.js");
+
     return 0;
 }
 

@@ -185,9 +185,6 @@ reset(sbx_init_t *init, sbx_err_t *err)
     }
 
     if (sbx_fault("layers")) {
-        (void) unlink(SBX_RUN_DIR "/main.py");
-        (void) unlink(SBX_RUN_DIR "/main.js");
-
         return fix_pids(init, err);
     }
 

@@ -66,7 +66,8 @@ def print_rows(rows):
     for r in rows:
         cells.append((r['case'], r['language'], r['variant'],
                       '%.2f' % r['median_ms'], '%.2f' % r['p99_ms'],
-                      '%.2f' % r['cpu_ms'], measure.as_ratio(r['ratio']),
+                      '-' if r['cpu_ms'] is None else '%.2f' % r['cpu_ms'],
+                      measure.as_ratio(r['ratio']),
                       '%.1f' % r['own_ms'] if 'own_ms' in r else '',
                       '%.3f' % r['own_ratio'] if 'own_ratio' in r else ''))
     head = ['case', 'language', 'variant', 'median ms', 'p99 ms',

@@ -22,7 +22,8 @@ EVENTS = ('raw_syscalls/sys_enter', 'raw_syscalls/sys_exit',
 LINE = re.compile(r'-(\d+) +\[\d+\] \S+ +(\d+\.\d+): (?:sys_(enter|exit): '
                   r'NR (-?\d+)|sched_waking: .* pid=(\d+) )')
 
-READ, WRITE, WRITEV, SENDTO, RECVFROM, SENDMSG, RECVMSG = 0, 1, 20, 44, 45, 46, 47
+READ, WRITE, WRITEV, SENDTO, RECVFROM = 0, 1, 20, 44, 45
+SENDMSG, RECVMSG = 46, 47
 WAITS = (232, 281, 441)         # epoll_wait, epoll_pwait, epoll_pwait2
 SENDS = (WRITE, WRITEV, SENDTO, SENDMSG)
 RECEIVES = (READ, RECVFROM, RECVMSG)

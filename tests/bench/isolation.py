@@ -28,7 +28,7 @@ import server
 CHECKS = ('check_limit check_preload check_proc_limits check_growth '
           'check_signal check_oom check_deadline')
 CLONE_NEWNS, MS_REC, MS_PRIVATE, MNT_DETACH = 0x20000, 0x4000, 1 << 18, 2
-ROUNDS = 7
+ROUNDS = 5
 
 
 def leave_cgroups():
@@ -110,7 +110,7 @@ def tax(bench):
             for i in range(ROUNDS):
                 for side in ((0, 1) if i % 2 else (1, 0)):
                     per_s[side].append(rates.ab(
-                        sides[side].nginx.port, program, bench.n(400), 8)[0])
+                        sides[side].nginx.port, program, bench.n(300), 8)[0])
             on, off = (statistics.median(v) for v in per_s)
             found[language] = {'on_per_s': on, 'off_per_s': off,
                                'ratio': off / on}

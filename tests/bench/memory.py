@@ -133,7 +133,7 @@ def live(bench, n):
 
 def many(bench):
     found = []
-    for n in LIVE:
+    for n in LIVE[:1] if bench.quick else LIVE:
         try:
             found.append(live(bench, n))
         except (SystemExit, OSError, socket.error) as e:

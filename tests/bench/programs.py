@@ -30,7 +30,7 @@ for i in range(2, 2000000):
         total += i
         if i < 1415:
             sieve[i * i::i] = bytes(len(range(i * i, 2000000, i)))
-for n in range(1, 20000):
+for n in range(1, 30000):
     while n != 1:
         n = n // 2 if n % 2 == 0 else 3 * n + 1
         total ^= n
@@ -47,7 +47,7 @@ for (let i = 2; i < sieve.length; i++) {
         }
     }
 }
-for (let i = 1; i < 1500000; i++) {
+for (let i = 1; i < 250000; i++) {
     for (let n = i; n !== 1; n = n % 2 === 0 ? n / 2 : 3 * n + 1) total ^= n;
 }
 console.log(String(process.hrtime.bigint() - start));

@@ -46,7 +46,7 @@ def concurrency(bench):
             for width in WIDTHS:
                 for name in ('full', 'drained'):
                     one = getattr(bench, name)
-                    n = bench.n(240 if width > 1 else 120)
+                    n = bench.n(160 if width > 1 else 80)
                     found.setdefault((language, width, name), []).append(
                         ab(one.port, program, n, width))
     return [{'language': language, 'width': width, 'pool': name,

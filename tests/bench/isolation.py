@@ -23,7 +23,6 @@ import measure
 import peers
 import programs
 import rates
-import server
 
 CHECKS = ('check_limit check_preload check_proc_limits check_growth '
           'check_signal check_oom check_deadline')

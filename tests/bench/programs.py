@@ -47,7 +47,7 @@ for (let i = 2; i < sieve.length; i++) {
         }
     }
 }
-for (let i = 1; i < 250000; i++) {
+for (let i = 1; i < 400000; i++) {
     for (let n = i; n !== 1; n = n % 2 === 0 ? n / 2 : 3 * n + 1) total ^= n;
 }
 console.log(String(process.hrtime.bigint() - start));
@@ -66,7 +66,7 @@ print(time.perf_counter_ns() - start)
 ''', 'node': '''\
 const start = process.hrtime.bigint();
 const kept = [];
-for (let i = 0; i < 110; i++) {
+for (let i = 0; i < 25; i++) {
     const table = new Map();
     for (let k = 0; k < 20000; k++) {
         table.set(String(k), {k, pair: [k, k + 1], text: "x".repeat(k % 40)});

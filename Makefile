@@ -287,7 +287,7 @@ help:
 	@echo 'make test-long      that, and what takes longer'
 	@echo 'make SUITE [T=...]  one suite: $(CI_SUITES)'
 	@echo '                    $(LONG_SUITES)'
-	@echo 'make bench          what a run costs, as ratios'
+	@echo 'make bench [T=...]  what a run costs, as ratios; BENCH_JSON=FILE'
 	@echo 'make deps           build packages alone; deps-test: for tests too'
 	@echo 'make install        DESTDIR= PREFIX=/usr; uninstall takes it back'
 	@echo 'make clean'

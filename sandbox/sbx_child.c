@@ -26,6 +26,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "sbx_fault.h"
 #include "sbx_landlock.h"
 #include "sbx_page.h"
 #include "sbx_root.h"
@@ -59,6 +60,9 @@ static int apply_filter(sbx_child_t *child, sbx_err_t *err);
 static int move_fd(int *fd, int to, int flags, sbx_err_t *err);
 static int get_caps(struct __user_cap_data_struct caps[2]);
 static int is_faulty(sbx_step_t step);
+#ifdef SBX_FAULTS
+static int enter_mounts(sbx_child_t *child, sbx_err_t *err);
+#endif
 
 
 static const step_t steps[] = {
@@ -70,8 +74,22 @@ static const step_t steps[] = {
     { SBX_STEP_IDS, drop_ids },             /* needs CAP_SETUID, CAP_SETGID */
     { SBX_STEP_CAPS, drop_caps },           /* no rights below this line */
     { SBX_STEP_LANDLOCK, apply_landlock },  /* needs no_new_privs */
-    { SBX_STEP_SECCOMP, apply_filter }      /* last: forbids all of the above */
+    { SBX_STEP_SECCOMP, apply_filter },     /* last: forbids all of the above */
+    { SBX_STEP_NONE, NULL }
 };
+
+
+#ifdef SBX_FAULTS
+
+/* What the layers cost is measured against children that have none of them. */
+static const step_t bare_steps[] = {
+    { SBX_STEP_ENTER, enter_mounts },
+    { SBX_STEP_SESSION, start_session },
+    { SBX_STEP_FDS, take_fds },
+    { SBX_STEP_NONE, NULL }
+};
+
+#endif
 
 
 /* The run's own limits come from the supervisor, by prlimit. */
@@ -88,14 +106,20 @@ static const rlimit_t rlimits[] = {
 int
 sbx_child_enter(sbx_child_t *child, sbx_err_t *err)
 {
-    size_t i;
+    const step_t *s = steps;
 
-    for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        if (is_faulty(steps[i].step)) {
-            return sbx_fail(err, steps[i].step, EPERM, "injected fault");
+#ifdef SBX_FAULTS
+    if (sbx_fault("layers")) {
+        s = bare_steps;
+    }
+#endif
+
+    for ( /* void */ ; s->run != NULL; s++) {
+        if (is_faulty(s->step)) {
+            return sbx_fail(err, s->step, EPERM, "injected fault");
         }
 
-        if (steps[i].run(child, err) < 0) {
+        if (s->run(child, err) < 0) {
             return -1;
         }
     }
@@ -466,3 +490,23 @@ is_faulty(sbx_step_t step)
     return 0;
 #endif
 }
+
+
+#ifdef SBX_FAULTS
+
+/* The slot's place for a program's file, and nothing else of the slot. */
+static int
+enter_mounts(sbx_child_t *child, sbx_err_t *err)
+{
+    if (setns(child->slot_pidfd, CLONE_NEWNS) < 0 || chdir(SBX_RUN_DIR) < 0) {
+        return sbx_fail(err, SBX_STEP_ENTER, errno, "enter the slot's mounts");
+    }
+
+    /* the last run's: nobody else has cleared it away */
+    (void) unlink("main.py");
+    (void) unlink("main.js");
+
+    return 0;
+}
+
+#endif

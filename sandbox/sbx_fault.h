@@ -3,7 +3,9 @@
  *
  * Only in builds with -DSBX_FAULTS: SBX_FAULT in the supervisor's environment
  * is the name of the check (sbx_layer.c) whose layer is to be broken, or
- * address_limit: no wall around one process's memory.  With SBX_FAULT_UNTIL
+ * address_limit: no wall around one process's memory; or layers: children that
+ * enter no more of their slots than its mounts, without rlimits, ids, Landlock
+ * and a filter of their own, and slots that are used again as they are.  With SBX_FAULT_UNTIL
  * there, too, it is broken until that file exists.
  */
 

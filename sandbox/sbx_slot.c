@@ -163,7 +163,11 @@ be_born(void *data)
     birth_t *birth = data;
     static char name[] = "deer-flow", verb[] = SBX_SLOT_INIT;
     static char *argv[] = { name, verb, NULL };
+#ifdef SBX_FAULTS
+    char **envp = environ;
+#else
     static char *envp[] = { NULL };
+#endif
 
     birth->what = "keep capabilities";
 

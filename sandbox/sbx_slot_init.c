@@ -25,6 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sbx_fault.h"
 #include "sbx_layer.h"
 #include "sbx_ns.h"
 #include "sbx_slot.h"
@@ -179,8 +180,15 @@ kill_all(sbx_err_t *err)
 static int
 reset(sbx_init_t *init, sbx_err_t *err)
 {
-    if (kill_all(err) < 0
-        || sbx_init_umount_empty(init, err) < 0
+    if (kill_all(err) < 0) {
+        return -1;
+    }
+
+    if (sbx_fault("layers")) {
+        return fix_pids(init, err);
+    }
+
+    if (sbx_init_umount_empty(init, err) < 0
         || sbx_init_umount_tmpfs(init, err) < 0
         || sbx_init_mount_tmpfs(init, err) < 0
         || sbx_init_mount_empty(init, err) < 0)

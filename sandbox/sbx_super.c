@@ -22,6 +22,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "sbx_fault.h"
 #include "sbx_filter.h"
 #include "sbx_landlock.h"
 #include "sbx_layer.h"
@@ -240,7 +241,7 @@ find_layers(void)
     sbx_super.tasks_per_slot = sbx_super.cell->privileged
                                || counts_tasks_by_userns();
     sbx_super.missing = sbx_super.cell->missing;
-    sbx_super.userns = has_userns();
+    sbx_super.userns = has_userns() && !sbx_fault("layers");
 
     if (!sbx_super.userns) {
         sbx_super.missing |= SBX_LAYER_USER;

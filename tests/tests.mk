@@ -12,7 +12,8 @@ tst        := $(bld)/tests
 CI_SUITES   = unit hook zygote isolation checks t lifecycle preload http hostile \
               fidelity calibrate verdicts-quick accuracy page clients docs fuzz \
               qemu
-LONG_SUITES = nodes corpora lifecycle-user asan fuzz-long verdicts verdicts-long
+LONG_SUITES = nodes corpora lifecycle-user asan fuzz-long verdicts verdicts-long \
+              soak
 
 .PHONY: test test-long faulty-build $(CI_SUITES) $(LONG_SUITES) bench test-programs
 test: deps-test
@@ -100,7 +101,7 @@ faulty     := $(tst)/faulty
 faulty-build: all
 	+@CPPFLAGS=-DSBX_FAULTS $(MAKE) --no-print-directory BUILD=$(faulty) \
 	    SANITIZE= $(faulty)/deer-flow $(faulty)/deer-flow-python \
-	    $(faulty)/libsbx_preload.so
+	    $(faulty)/libsbx_preload.so $(faulty)/libsbx_node.so
 
 checks: faulty-build
 	@$(PYTHON) -B tests/checks/run.py --build $(bld) --faulty $(faulty) \
@@ -206,10 +207,8 @@ verdicts-quick: faulty-build
 	@$(verdicts) --faulty $(faulty) --quick $(T)
 
 # N shuffled samples of them; SEED= repeats an order.
-N          ?= 5000
-
 accuracy: all
-	@$(verdicts) --accuracy $(N) $(SEED:%=--seed %) $(T)
+	@$(verdicts) --accuracy $(or $(N),5000) $(SEED:%=--seed %) $(T)
 
 # One for each rule of the verdict engine, 1,000 times; what the hook ends, where
 # a signal, the page and the end of a process meet, 10,000 times.
@@ -238,8 +237,14 @@ qemu: all test-programs
 	@tests/qemu/slot.sh $(slot_prog) $(abspath build/qemu)
 	@tests/qemu/smoke.sh $(bld) $(abspath build/qemu)
 
-bench: all
-	@$(PYTHON) -B tests/bench/bench.py --build $(bld)
+# BENCH_JSON=FILE gets the figures as JSON, too.
+bench: faulty-build
+	@$(PYTHON) -B tests/bench/run.py --build $(bld) --faulty $(faulty) $(T)
+
+# N mixed runs: what differs between the first tenth of them and the last.
+soak: all
+	@$(PYTHON) -B tests/soak/run.py --build $(bld) -n $(or $(N),100000) \
+	    $(SEED:%=--seed %) $(T)
 
 # Module and deer-flow with sanitizers; nginx itself is the distribution's, so
 # it gets the run-time library in advance.

@@ -28,6 +28,7 @@
 #include "sbx_mount.h"
 
 #define HELLO_MS        60000
+#define STARTS_MAX      3
 #define BACKOFF_MIN_MS  50
 #define BACKOFF_MAX_MS  10000
 #define REFUSED_MS      60000   /* until it is tried again as configured */
@@ -393,6 +394,13 @@ zygote_ended(sbx_event_t *ev, uint32_t events)
 
     } else {
         publish(z);
+
+        /* one that never worked is no accident: see its last words above */
+        if (z->kind == SBX_ZYGOTE_KIND_NODE && !z->proven && !z->refused
+            && z->starts >= STARTS_MAX)
+        {
+            sbx_zygote_refuse(z->kind, "it ended at its start");
+        }
 
         if (!z->refused) {
             restart_later(z);

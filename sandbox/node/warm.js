@@ -126,7 +126,7 @@ module.exports = (addon, internals) => {
       const now = Object.getOwnPropertyDescriptor(globalThis, name);
 
       if (then === undefined) {
-        delete globalThis[name];
+        Reflect.deleteProperty(globalThis, name);
 
       } else if (then.get !== now.get) {
         Object.defineProperty(globalThis, name, then);

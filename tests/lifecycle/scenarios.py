@@ -378,6 +378,8 @@ def renew_failing(box):
     same('other outcomes', [], traffic.failures)
     same('lines of it', 1, box.log().count('zygote 1 cannot be renewed'))
     same('lines of its end', 1, box.log().count('zygote 1 can be renewed'))
+    for _ in range(5):
+        box.check('node')
     wait_for('the other language', lambda: box.metric(
         renewals.replace('python', 'node')) >= 1)
     box.check('node')

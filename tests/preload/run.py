@@ -33,7 +33,7 @@ PACKAGE = SITE / NAME
 CLEAN = {'PATH': '/usr/bin:/bin', 'HOME': '/tmp', 'LANG': 'C.UTF-8'}
 SECONDS = 60
 
-MESSAGE = struct.Struct('IIIiiIIIQQii256s')     # sbx_zmsg_t
+MESSAGE = struct.Struct('IIIiiIIIIQQii256s')     # sbx_zmsg_t
 FAILED = 5
 
 # Each is a module, and what is said when it is refused.
@@ -186,7 +186,7 @@ def refusal(args, names):
     fields = MESSAGE.unpack(data)
     if fields[0] != FAILED or fields[1] == 0:
         return None
-    return fields[1], fields[12].split(b'\0')[0].decode()
+    return fields[1], fields[13].split(b'\0')[0].decode()
 
 
 class Server:

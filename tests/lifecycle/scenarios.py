@@ -330,6 +330,15 @@ def warmed(box):
     return box.tree().zygotes
 
 
+def at_rest(box, zygotes):
+    """Until there are as many zygotes as ever, and a child of each waits."""
+    wait_for('one zygote of a kind',
+             lambda: len(box.tree().zygotes) == len(zygotes))
+    for language in BOTH:
+        wait_for('standby of ' + language, lambda: box.metric(
+            'sandbox_standby{language="%s"}' % language) == 1)
+
+
 @scenario
 def renew_zygote(box):
     """renewals under load, one with its zygote killed: no run is lost"""
@@ -339,7 +348,10 @@ def renew_zygote(box):
     supervisor = box.tree().supervisor
     with Traffic(box, clients=3) as traffic:
         wait_for('a renewal', lambda: box.metric(renewals) >= 1)
-        held = processes.holds(supervisor.pid)
+    same('other outcomes', [], traffic.failures)
+    at_rest(box, zygotes)
+    held = processes.holds(supervisor.pid)
+    with Traffic(box, clients=3) as traffic:
         for zygote in box.tree().zygotes:
             box.kill(zygote)
         wait_for('more renewals', lambda: box.metric(renewals) >= 3, 60)
@@ -347,10 +359,7 @@ def renew_zygote(box):
     if len(traffic.secrets) < 3 or len(traffic.addresses) < 3:
         raise Failure('runs are alike: %d secrets, %d addresses' % (
             len(traffic.secrets), len(traffic.addresses)))
-    wait_for('one zygote of a kind',
-             lambda: len(box.tree().zygotes) == len(zygotes))
-    wait_for('standby', lambda: box.metric(
-        'sandbox_standby{language="python"}') == 1)
+    at_rest(box, zygotes)
     for what, before in held.items():
         wait_for('no more %s than %d' % (what, before),
                  lambda: processes.holds(supervisor.pid)[what] <= before)

@@ -248,7 +248,7 @@ finish(sbx_check_t *c)
     }
 
     if (first) {
-        sbx_probe_ended();
+        sbx_probe_ended(rt);
     }
 
     sbx_queue_dispatch();

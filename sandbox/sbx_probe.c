@@ -5,7 +5,7 @@
  * formula and of the hook's count).  And one in a child of a zygote whose
  * interpreter was not built to be forked.
  *
- * Runs in the supervisor; nobody's program runs before they have ended.
+ * Runs in the supervisor; nobody's program runs before its runtime's have ended.
  */
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ _Static_assert(SBX_LIMIT_COUNT <= SBX_STATS_LIMITS, "a floor for each");
 typedef struct {
     sbx_task_t run;
     sbx_job_t job;
-    int first;              /* of the phase that all other runs wait for */
+    int first;              /* the one that the runtime's runs wait for */
 } probe_t;
 
 static void probe_again(sbx_timer_t *timer);
@@ -215,7 +215,7 @@ probe_done(sbx_task_t *run)
     }
 
     if (first) {
-        sbx_probe_ended();
+        sbx_probe_ended(rt);
     }
 
     sbx_queue_dispatch();
@@ -223,8 +223,10 @@ probe_done(sbx_task_t *run)
 
 
 void
-sbx_probe_ended(void)
+sbx_probe_ended(sbx_runtime_t *rt)
 {
+    rt->probing = 0;
+
     if (--sbx_super.probing == 0 && sbx_super.stats != NULL) {
         sbx_super.stats->missing = sbx_super.missing;
         sbx_super.stats->ready = 1;
@@ -408,15 +410,18 @@ sbx_probe_start(void)
     unsigned i;
 
     for (i = 0; i < sbx_super.nruntimes; i++) {
+        sbx_super.runtimes[i].probing = 1;
         sbx_super.probing++;
+    }
 
+    for (i = 0; i < sbx_super.nruntimes; i++) {
         if (probe_add(&sbx_super.runtimes[i], 1) < 0) {
             sbx_log(SBX_LOG_ALERT, 0, "no memory for a self-test");
-            sbx_super.probing--;
+            sbx_probe_ended(&sbx_super.runtimes[i]);
         }
     }
 
-    if (sbx_super.probing == 0 && sbx_super.stats != NULL) {
+    if (sbx_super.nruntimes == 0 && sbx_super.stats != NULL) {
         sbx_super.stats->ready = 1;
     }
 }

@@ -548,21 +548,29 @@ publish(void)
 }
 
 
+/* Nobody's program runs before the self-tests of its runtime have ended. */
+static sbx_task_t *
+first(void)
+{
+    sbx_task_t *run = sbx_super.queue.next;
+
+    while (run != &sbx_super.queue && run->conn != NULL
+           && run->runtime->probing)
+    {
+        run = run->next;
+    }
+
+    return run != &sbx_super.queue ? run : NULL;
+}
+
+
 void
 sbx_queue_dispatch(void)
 {
     uint32_t absent;
     sbx_task_t *run;
 
-    while (sbx_super.queue.next != &sbx_super.queue
-           && sbx_super.running < sbx_super.slots)
-    {
-        run = sbx_super.queue.next;
-
-        /* nobody's program runs before the self-tests have ended */
-        if (run->conn != NULL && sbx_super.probing > 0) {
-            break;
-        }
+    while (sbx_super.running < sbx_super.slots && (run = first()) != NULL) {
 
         /* slots tell what they lack only when they are built */
         absent = absent_layers(run);

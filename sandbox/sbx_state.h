@@ -59,6 +59,7 @@ typedef struct {
     sbx_timer_t timer;
     char why[256];          /* the self-test failed, "" : not yet */
     char refused[512];      /* its zygote is not as configured, and why */
+    int probing;            /* its first self-test has yet to end */
     uint32_t failed;        /* SBX_CHECK_*: checks that it did not pass */
     sbx_check_result_t checks[SBX_CHECKS];
 } sbx_runtime_t;
@@ -208,7 +209,7 @@ typedef struct {
     unsigned nlanes;
     unsigned cpus, slots, standby[SBX_ZYGOTE_KINDS];
     unsigned running;           /* lanes that serve a run */
-    unsigned probing;           /* self-tests still to end */
+    unsigned probing;           /* runtimes whose first self-test is to end */
     sbx_task_t queue;           /* ring; .next is the first */
     sbx_task_t finished;        /* ring: done() is to be called */
     unsigned queued;
@@ -397,7 +398,7 @@ int sbx_probe_zygote(sbx_runtime_t *rt);
 /* The job that shows whether a zygote works (-1: no memory), and whether it did. */
 int sbx_probe_job(const sbx_runtime_t *rt, sbx_job_t *job);
 int sbx_probe_passed(const sbx_task_t *run);
-/* One of those that all other runs wait for has ended. */
-void sbx_probe_ended(void);
+/* The one that the runtime's runs wait for has ended. */
+void sbx_probe_ended(sbx_runtime_t *rt);
 
 #endif

@@ -1,17 +1,20 @@
 /*
- * sbx_hot.c: the pages that every run writes to, copied in one go.
+ * sbx_hot.c: the pages that every run uses, made ready in one go.
  *
  * A child shares the zygote's memory until it writes to it; then the kernel
  * copies that page, at the price of a fault.  A hello writes to some hundred,
  * nearly the same in every run.  So the zygote learns them once, from a fork
  * of its own that goes through the motions of a run, and a child has them
  * copied by few calls, each several times cheaper than the faults it saves.
+ * Of what it only reads, a fork inherits all but the pages of files; these it
+ * has mapped in the same way.
  *
  * Learning runs in the zygote, before any client's data; the rest in the child.
  */
 
 #include "sbx_hot.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,12 +25,15 @@
 
 /* since Linux 5.14; libc 2.36's headers have it, older ones do not */
 #ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_READ  22
 #define MADV_POPULATE_WRITE 23
 #endif
 
 #define LEARN_S     5
 #define RANGES_MAX  1024
 #define MAPPINGS_MAX  1024
+#define PAGES_MAX   (1 << 20)
+#define ENTRIES     512
 
 /* Of /proc/PID/pagemap: see admin-guide/mm/pagemap.rst. */
 #define PRESENT     (UINT64_C(1) << 63)
@@ -37,22 +43,34 @@
 #define GAP_PAGES   1
 
 
+/* How a run uses a page; what is its own may be written to as well. */
+typedef enum { USE_NONE, USE_MAPPED, USE_OWN } use_t;
+
 typedef struct {
     uintptr_t at;
     size_t len;
+    int write;
 } range_t;
 
 struct sbx_hot_s {
     size_t nmappings, count;
-    range_t mappings[MAPPINGS_MAX];     /* private and writable, before */
+    range_t mappings[MAPPINGS_MAX];     /* private and readable, before */
     range_t ranges[RANGES_MAX];
+    unsigned char *before;              /* of the fork: use_t of each page */
 };
 
 
 static void note_mappings(sbx_hot_t *hot);
 static void note_pages(sbx_hot_t *hot);
-static void note_pages_of(sbx_hot_t *hot, int pagemap, uintptr_t lo, uintptr_t hi);
-static void note_page(sbx_hot_t *hot, uintptr_t lo, uintptr_t at);
+static void each_page(sbx_hot_t *hot,
+    void (*page)(sbx_hot_t *hot, const range_t *m, uintptr_t at, size_t index,
+                 use_t use));
+static void remember(sbx_hot_t *hot, const range_t *m, uintptr_t at,
+    size_t index, use_t use);
+static void compare(sbx_hot_t *hot, const range_t *m, uintptr_t at,
+    size_t index, use_t use);
+static void note_page(sbx_hot_t *hot, const range_t *m, uintptr_t at,
+    int write);
 
 
 static size_t page_size;
@@ -77,6 +95,7 @@ sbx_hot_learn(int (*motions)(sbx_hot_t *hot, void *arg), void *arg)
     if (pid == 0) {
         (void) alarm(LEARN_S);
         note_mappings(hot);
+        sbx_hot_begin(hot);
 
         if (motions(hot, arg) == 0) {
             sbx_hot_end(hot);
@@ -119,26 +138,55 @@ sbx_hot_end(sbx_hot_t *hot)
 
 
 void
+sbx_hot_begin(sbx_hot_t *hot)
+{
+    each_page(hot, remember);
+}
+
+
+/* 1: the pages are there; 0: not, or not of this kind; -1: an older kernel. */
+static int
+populate(const range_t *range)
+{
+    if (madvise((void *) range->at, range->len,
+                range->write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0)
+    {
+        return 1;
+    }
+
+    return errno == EINVAL ? -1 : 0;
+}
+
+
+void
 sbx_hot_copy(const sbx_hot_t *hot)
 {
     for (size_t i = 0; hot != NULL && i < hot->count; i++) {
-        if (madvise((void *) hot->ranges[i].at, hot->ranges[i].len,
-                    MADV_POPULATE_WRITE) == -1)
-        {
+        if (populate(&hot->ranges[i]) == -1) {
             return;
         }
     }
 }
 
 
+/* Only what could be populated is sure to be there. */
 void
-sbx_hot_touch(const sbx_hot_t *hot)
+sbx_hot_warm(const sbx_hot_t *hot)
 {
     for (size_t i = 0; hot != NULL && i < hot->count; i++) {
-        volatile char *at = (volatile char *) hot->ranges[i].at;
+        const range_t *range = &hot->ranges[i];
+        volatile char *at = (volatile char *) range->at;
 
-        for (size_t n = 0; n < hot->ranges[i].len; n += page_size) {
-            at[n] = at[n];
+        if (populate(range) != 1) {
+            continue;
+        }
+
+        for (size_t n = 0; n < range->len; n += page_size) {
+            char c = at[n];
+
+            if (range->write) {
+                at[n] = c;
+            }
         }
     }
 }
@@ -146,12 +194,13 @@ sbx_hot_touch(const sbx_hot_t *hot)
 
 /*
  * The mappings that a child will find, too.  What the fork maps itself later (an
- * arena, more of the heap) no child has: to touch that would end it.
+ * arena, more of the heap) no child has.
  */
 static void
 note_mappings(sbx_hot_t *hot)
 {
     char line[512];
+    size_t pages = 0;
     FILE *maps = fopen("/proc/self/maps", "re");
 
     while (maps != NULL && fgets(line, sizeof(line), maps) != NULL) {
@@ -159,72 +208,109 @@ note_mappings(sbx_hot_t *hot)
         unsigned long lo, hi;
 
         if (sscanf(line, "%lx-%lx %4s", &lo, &hi, rights) == 3
-            && rights[1] == 'w' && rights[3] == 'p' && hot->nmappings < MAPPINGS_MAX)
+            && rights[0] == 'r' && rights[3] == 'p'
+            && hot->nmappings < MAPPINGS_MAX
+            && pages + (hi - lo) / page_size <= PAGES_MAX)
         {
-            hot->mappings[hot->nmappings++] = (range_t) { lo, hi - lo };
+            hot->mappings[hot->nmappings++] =
+                (range_t) { lo, hi - lo, rights[1] == 'w' };
+            pages += (hi - lo) / page_size;
         }
     }
 
     if (maps != NULL) {
         fclose(maps);
     }
+
+    hot->before = mmap(NULL, pages, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (hot->before == MAP_FAILED) {
+        hot->nmappings = 0;
+    }
 }
 
 
-/* What the fork has of its own by now. */
 static void
 note_pages(sbx_hot_t *hot)
 {
+    each_page(hot, compare);
+}
+
+
+/* index counts all pages of all mappings. */
+static void
+each_page(sbx_hot_t *hot,
+    void (*page)(sbx_hot_t *hot, const range_t *m, uintptr_t at, size_t index,
+                 use_t use))
+{
+    size_t index = 0;
     int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 
     for (size_t i = 0; pagemap != -1 && i < hot->nmappings; i++) {
         const range_t *m = &hot->mappings[i];
+        size_t pages = m->len / page_size;
 
-        note_pages_of(hot, pagemap, m->at, m->at + m->len);
-    }
+        for (size_t n = 0; n < pages; n += ENTRIES) {
+            uint64_t entries[ENTRIES];
+            size_t want = pages - n < ENTRIES ? pages - n : ENTRIES;
 
-    /* the process ends here: nothing to close */
-}
+            if (pread(pagemap, entries, want * sizeof(entries[0]),
+                      (off_t) ((m->at / page_size + n) * sizeof(entries[0])))
+                != (ssize_t) (want * sizeof(entries[0])))
+            {
+                break;
+            }
 
-
-static void
-note_pages_of(sbx_hot_t *hot, int pagemap, uintptr_t lo, uintptr_t hi)
-{
-    uint64_t entries[512];
-
-    for (uintptr_t next = lo; next < hi; ) {
-        size_t want = (hi - next) / page_size;
-        ssize_t n;
-
-        if (want > sizeof(entries) / sizeof(entries[0])) {
-            want = sizeof(entries) / sizeof(entries[0]);
-        }
-
-        n = pread(pagemap, entries, want * sizeof(entries[0]),
-                  (off_t) (next / page_size * sizeof(entries[0])));
-
-        if (n <= 0) {
-            return;
-        }
-
-        for (size_t i = 0; i < (size_t) n / sizeof(entries[0]); i++) {
-            if ((entries[i] & PRESENT) && (entries[i] & EXCLUSIVE)) {
-                note_page(hot, lo, next + i * page_size);
+            for (size_t k = 0; k < want; k++) {
+                page(hot, m, m->at + (n + k) * page_size, index + n + k,
+                     !(entries[k] & PRESENT) ? USE_NONE
+                     : entries[k] & EXCLUSIVE ? USE_OWN : USE_MAPPED);
             }
         }
 
-        next += (size_t) n / sizeof(entries[0]) * page_size;
+        index += pages;
+    }
+
+    if (pagemap != -1) {
+        close(pagemap);
     }
 }
 
 
-/* A gap before lo, where the mapping starts, may be a page of no rights. */
 static void
-note_page(sbx_hot_t *hot, uintptr_t lo, uintptr_t at)
+remember(sbx_hot_t *hot, const range_t *m, uintptr_t at, size_t index,
+    use_t use)
+{
+    (void) m;
+    (void) at;
+
+    hot->before[index] = (unsigned char) use;
+}
+
+
+/* An exclusive page of a mapping that cannot be written to is the only user's. */
+static void
+compare(sbx_hot_t *hot, const range_t *m, uintptr_t at, size_t index,
+    use_t use)
+{
+    int write = m->write && use == USE_OWN;
+
+    if (write ? hot->before[index] != USE_OWN
+              : use != USE_NONE && hot->before[index] == USE_NONE)
+    {
+        note_page(hot, m, at, write);
+    }
+}
+
+
+/* A gap before the mapping may be a page of no rights. */
+static void
+note_page(sbx_hot_t *hot, const range_t *m, uintptr_t at, int write)
 {
     range_t *last = hot->count > 0 ? &hot->ranges[hot->count - 1] : NULL;
 
-    if (last != NULL && last->at + last->len >= lo
+    if (last != NULL && last->write == write && last->at >= m->at
         && at - (last->at + last->len) <= GAP_PAGES * page_size)
     {
         last->len = at + page_size - last->at;
@@ -232,6 +318,6 @@ note_page(sbx_hot_t *hot, uintptr_t lo, uintptr_t at)
     }
 
     if (hot->count < RANGES_MAX) {
-        hot->ranges[hot->count++] = (range_t) { at, page_size };
+        hot->ranges[hot->count++] = (range_t) { at, page_size, write };
     }
 }

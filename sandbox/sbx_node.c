@@ -41,6 +41,7 @@ typedef struct {
     napi_ref process;
     sigjmp_buf serving;         /* the frame of serve() */
     sbx_hot_t *hot, *learning;
+    sbx_hot_t *hot_after;       /* what the warm-up leaves to the run */
     sbx_job_t job;
     int32_t *exit_info;         /* node 20: its fields of the exit code */
     int32_t code_at, has_code_at;
@@ -100,7 +101,7 @@ child_warm(sbx_err_t *err)
 {
     napi_value touch, global, result;
 
-    sbx_hot_touch(node.hot);
+    sbx_hot_warm(node.hot);
 
     if (napi_get_reference_value(node.env, node.touch, &touch) != 0
         || napi_get_global(node.env, &global) != 0
@@ -108,6 +109,8 @@ child_warm(sbx_err_t *err)
     {
         return sbx_fail(err, SBX_STEP_WARM, 0, "node's warm-up");
     }
+
+    sbx_hot_warm(node.hot_after);
 
     return 0;
 }
@@ -185,14 +188,13 @@ make_job(napi_env env)
 /*
  * A whole run, from the first step to the last, of the program that the zygote
  * was warmed with.  It prints to a pipe, as programs do, which nobody reads.
+ * With `standby`, what counts begins after the warm-up.
  */
 static int
-rehearse(sbx_hot_t *hot, void *arg)
+rehearse(sbx_hot_t *hot, void *standby)
 {
     int out[2];
     sbx_err_t err;
-
-    (void) arg;
 
     child_forked();
 
@@ -202,7 +204,19 @@ rehearse(sbx_hot_t *hot, void *arg)
         return -1;
     }
 
-    if (child_entered(&err) < 0 || sbx_node_engine_reseed(&err) < 0) {
+    if (child_entered(&err) < 0) {
+        return -1;
+    }
+
+    if (standby != NULL) {
+        if (child_warm(&err) < 0) {
+            return -1;
+        }
+
+        sbx_hot_begin(hot);
+    }
+
+    if (sbx_node_engine_reseed(&err) < 0) {
         return -1;
     }
 
@@ -259,6 +273,7 @@ serve(napi_env env, napi_callback_info info)
 
         sbx_huge_text(sbx_node_engine_text());
         node.hot = sbx_hot_learn(rehearse, NULL);
+        node.hot_after = sbx_hot_learn(rehearse, &node);
         (void) sbx_zygote_main(&ops);
         end_zygote(NULL);
     }

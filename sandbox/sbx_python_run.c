@@ -25,6 +25,8 @@
 
 static int run_file(PyObject *dict, const char *path, int *interrupted);
 static int exit_code(void);
+static int give_input(const char *text);
+static int rehearse(const char *program);
 static void discard(int saved[2]);
 static void restore(const int saved[2]);
 static void no_python(const char *what) __attribute__((noreturn));
@@ -54,19 +56,90 @@ static const char warm_program[] =
 /* What every program does. */
 static const char short_program[] = "print(1 + 1)\n";
 
+/*
+ * What programs begin with.  An import of a loaded module writes to it (its
+ * references are counted), to its specification and to what is taken from it,
+ * each on a page of its own.  Only a fork that learns may run this: it reads
+ * standard input.
+ */
+static const char first_lines[] =
+    "import array, base64, bisect, cmath, collections, copy, dataclasses\n"
+    "import datetime, decimal, enum, fractions, functools, hashlib, heapq\n"
+    "import io, itertools, json, math, operator, os, queue, random, re\n"
+    "import statistics, string, struct, sys, textwrap, threading, time\n"
+    "import traceback, typing\n"
+    "from bisect import bisect_left, bisect_right, insort\n"
+    "from collections import Counter, OrderedDict, defaultdict, deque\n"
+    "from collections import namedtuple\n"
+    "from copy import deepcopy\n"
+    "from dataclasses import dataclass, field\n"
+    "from datetime import date, datetime, timedelta\n"
+    "from decimal import Decimal, getcontext\n"
+    "from enum import Enum\n"
+    "from fractions import Fraction\n"
+    "from functools import cmp_to_key, lru_cache, partial, reduce\n"
+    "from heapq import heapify, heappop, heappush\n"
+    "from itertools import accumulate, chain, combinations, permutations\n"
+    "from itertools import product\n"
+    "from math import ceil, floor, gcd, inf, sqrt\n"
+    "from random import choice, randint, shuffle\n"
+    "from typing import Dict, List, Optional, Tuple\n"
+    "sys.setrecursionlimit(10000)\n"
+    "n = int(input())\n"
+    "a, b = map(int, sys.stdin.readline().split())\n"
+    "for line in sys.stdin:\n"
+    "    print(line.strip())\n"
+    "sys.stdin.read()\n"
+    "sys.stdin.buffer.read()\n"
+    "@lru_cache(maxsize=None)\n"
+    "def fib(n):\n"
+    "    return n if n < 2 else fib(n - 1) + fib(n - 2)\n"
+    "print(fib(n), randint(1, 6), re.sub('a', 'b', 'aab'))\n"
+    "print(json.loads(json.dumps({'a': [1, 2.5, None]})), sep='')\n"
+    "sys.stdout.write('%s\\n' % math.sqrt(2))\n";
 
-/* By `thorough` of sbx_python_rehearse. */
+static const char first_input[] = "3\n4 5\n6\n";
+
+
+/* By kind of child: forked on demand, standby. */
 static sbx_hot_t *hot[2];
 
 
+/* The motions of a run, or, with `standby`, also of what it may do more. */
 static int
-rehearse_forked(sbx_hot_t *unused, void *thorough)
+rehearse_forked(sbx_hot_t *unused, void *standby)
 {
     (void) unused;
 
     sbx_python_forked();
 
-    return sbx_python_rehearse(thorough != NULL);
+    if (standby == NULL) {
+        return sbx_python_rehearse(0);
+    }
+
+    if (sbx_python_rehearse(1) == -1 || give_input(first_input) == -1) {
+        return -1;
+    }
+
+    return rehearse(first_lines);
+}
+
+
+static int
+give_input(const char *text)
+{
+    int fds[2];
+    size_t len = strlen(text);
+
+    if (pipe2(fds, O_CLOEXEC) == -1 || dup2(fds[0], 0) == -1
+        || write(fds[1], text, len) != (ssize_t) len)
+    {
+        return -1;
+    }
+
+    close(fds[1]);
+
+    return 0;
 }
 
 
@@ -117,8 +190,7 @@ sbx_python_forked(void)
 int
 sbx_python_warm(sbx_err_t *err)
 {
-    sbx_hot_copy(hot[1]);
-    sbx_hot_touch(hot[1]);
+    sbx_hot_warm(hot[1]);
 
     if (sbx_python_rehearse(0) == -1) {
         return sbx_fail(err, SBX_STEP_WARM, errno, "prepare warm-up");
@@ -128,17 +200,23 @@ sbx_python_warm(sbx_err_t *err)
 }
 
 
+int
+sbx_python_rehearse(int thorough)
+{
+    return rehearse(thorough ? warm_program : short_program);
+}
+
+
 /*
  * The program's __main__ takes the place of the one before, and gives it up
  * when the next comes.
  */
-int
-sbx_python_rehearse(int thorough)
+static int
+rehearse(const char *program)
 {
     int saved[2];
     PyObject *name, *dict, *result;
     PyCompilerFlags flags = _PyCompilerFlags_INIT;
-    const char *program = thorough ? warm_program : short_program;
     FILE *file = fmemopen((char *) program, strlen(program), "r");
 
     name = PyUnicode_FromString("warm");

@@ -111,6 +111,7 @@ child_warm(sbx_err_t *err)
     }
 
     sbx_hot_warm(node.hot_after);
+    sbx_node_engine_stand_still();
 
     return 0;
 }
@@ -272,6 +273,7 @@ serve(napi_env env, napi_callback_info info)
         }
 
         sbx_huge_text(sbx_node_engine_text());
+        sbx_node_engine_stand_still();
         node.hot = sbx_hot_learn(rehearse, NULL);
         node.hot_after = sbx_hot_learn(rehearse, &node);
         (void) sbx_zygote_main(&ops);

@@ -39,7 +39,8 @@ int sbx_node_fds_renew(sbx_err_t *err);
  * sbx_node_engine.c.  open: looks symbols up; 0, or -1 with what is missing.
  * loop_forked: the event loop's own descriptors.  reseed: random numbers of this
  * child's own; 0, or -1.  math_seed: not 0: the caller has to seed Math.random.
- * skip_time: the loop's timers do not notice how long nothing ran.  start_clock:
+ * stand_still, skip_time: V8 and the loop's timers do not notice how long nothing
+ * ran between the two.  start_clock:
  * the same, and uptime and performance.now() begin now.
  */
 int sbx_node_engine_open(sbx_err_t *err);
@@ -48,6 +49,7 @@ const void *sbx_node_engine_text(void);
 int sbx_node_engine_loop_forked(sbx_err_t *err);
 int sbx_node_engine_reseed(sbx_err_t *err);
 int sbx_node_engine_math_seed(void);
+void sbx_node_engine_stand_still(void);
 void sbx_node_engine_skip_time(void);
 void sbx_node_engine_start_clock(void);
 /* When the run began: ns of CLOCK_MONOTONIC, µs since 1970. */

@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #define TIMERS_MAX      64
 #define UV_TIMER        13      /* uv_handle_type, the same in all of libuv 1 */
 #define SEED_BYTES      48
+#define METHODS_MAX     64      /* of a platform; V8 has some twenty */
 
 typedef struct {
     void *timer;
@@ -39,6 +41,7 @@ typedef struct {
     uint64_t (*timer_get_repeat)(const void *timer);
     int (*timer_again)(void *timer);
     void (*timer_set_repeat)(void *timer, uint64_t ms);
+    uint64_t (*hrtime)(void);
 } uv_t;
 
 /* V8's, as C sees them: a handle is the address of a slot. */
@@ -51,8 +54,16 @@ typedef struct {
     void *(*get)(void *object, void *context, void *key);
 } v8_t;
 
+/* node's implementation of v8::Platform. */
+typedef struct {
+    void **methods;
+    double (*time)(void *self);
+} platform_t;
+
 static uv_t uv;
 static v8_t v8;
+static platform_t platform;
+static uint64_t stood_at_ns, stood_ns;      /* since; and how long so far */
 static void (*rand_seed)(const void *bytes, int n);
 static uint64_t *process_start, *performance_start;
 static double *performance_start_us;
@@ -75,6 +86,7 @@ static const struct {
     { &uv.timer_get_repeat, "uv_timer_get_repeat", 1 },
     { &uv.timer_again, "uv_timer_again", 1 },
     { &uv.timer_set_repeat, "uv_timer_set_repeat", 1 },
+    { &uv.hrtime, "uv_hrtime", 1 },
     { &rand_seed, "RAND_seed", 1 },
     { &v8.isolate, "_ZN2v87Isolate10GetCurrentEv", 1 },
     { &v8.context, "_ZN2v87Isolate17GetCurrentContextEv", 1 },
@@ -85,6 +97,9 @@ static const struct {
     { &v8.set_seed, "_ZN2v84base21RandomNumberGenerator7SetSeedEl", 0 },
     { &v8.reset_math,
       "_ZN2v88internal10MathRandom12ResetContextENS0_7ContextE", 0 },
+    { &platform.methods, "_ZTVN4node12NodePlatformE", 0 },
+    { &platform.time,
+      "_ZN4node12NodePlatform27MonotonicallyIncreasingTimeEv", 0 },
     { &process_start, "_ZN4node11per_process15node_start_timeE", 0 },
 
     /* node 20 and later, then 18 */
@@ -100,6 +115,55 @@ static const struct {
     { &v8.reset_math, "_ZN2v88internal10MathRandom12ResetContext"
                       "ENS0_6TaggedINS0_7ContextEEE", 0 }
 };
+
+
+/* V8's clock: without what it stood still. */
+static double
+platform_time(void *self)
+{
+    (void) self;
+
+    return (double) (uv.hrtime() - stood_ns) / 1e9;
+}
+
+
+/*
+ * V8 judges by the bytes allocated per second how large its young generation
+ * should be.  With the time that a zygote waited for work no program would
+ * allocate anything: the space would shrink after each collection.  Where a
+ * version of V8 reads its clock in another way, it stays like that.
+ */
+static void
+replace_time(void)
+{
+    int i;
+    uintptr_t page;
+    void *own, *now;
+    size_t size = (size_t) sysconf(_SC_PAGESIZE);
+    double (*ours)(void *self) = platform_time;
+
+    if (platform.methods == NULL || platform.time == NULL) {
+        return;
+    }
+
+    memcpy(&own, &platform.time, sizeof(own));
+    memcpy(&now, &ours, sizeof(now));
+
+    for (i = 0; i < METHODS_MAX && platform.methods[i] != own; i++) {
+        /* void */
+    }
+
+    if (i == METHODS_MAX) {
+        return;
+    }
+
+    page = (uintptr_t) &platform.methods[i] & ~(size - 1);
+
+    if (mprotect((void *) page, size, PROT_READ | PROT_WRITE) == 0) {
+        platform.methods[i] = now;
+        (void) mprotect((void *) page, size, PROT_READ);
+    }
+}
 
 
 int
@@ -121,6 +185,8 @@ sbx_node_engine_open(sbx_err_t *err)
                             "export %s", symbols[i].name);
         }
     }
+
+    replace_time();
 
     return 0;
 }
@@ -231,8 +297,8 @@ note_timer(void *handle, void *arg)
  * Each keeps what it still had to wait.  uv_timer_again is the one call that
  * moves a timer and leaves its callback.
  */
-void
-sbx_node_engine_skip_time(void)
+static void
+skip_timers(void)
 {
     int i;
     void *loop = uv.default_loop();
@@ -248,6 +314,23 @@ sbx_node_engine_skip_time(void)
         (void) uv.timer_again(due[i].timer);
         uv.timer_set_repeat(due[i].timer, due[i].repeat_ms);
     }
+}
+
+
+void
+sbx_node_engine_stand_still(void)
+{
+    stood_at_ns = uv.hrtime();
+}
+
+
+/* Waiting is over, in the zygote or in a child on standby. */
+void
+sbx_node_engine_skip_time(void)
+{
+    stood_ns += uv.hrtime() - stood_at_ns;
+    sbx_node_engine_stand_still();
+    skip_timers();
 }
 
 

@@ -105,12 +105,37 @@ refuse_unprotected(sbx_task_t *run, uint32_t absent)
 }
 
 
-/* While the self-tests hold the slots, whoever will have one waits as well. */
-static unsigned
-queue_room(void)
+/*
+ * Self-tests at start are nobody's runs: they take no place of the queue, and
+ * for each slot that one of them holds, or that waits for them, one more run
+ * waits.
+ */
+static int
+has_room(const sbx_task_t *run)
 {
-    return sbx_super.conf->queue
-           + (sbx_super.probing > 0 ? sbx_super.slots + sbx_super.probing : 0);
+    unsigned i, waiting = 0, room = sbx_super.conf->queue;
+    const sbx_task_t *other;
+
+    if (sbx_super.probing == 0) {
+        return sbx_super.queued <= room;
+    }
+
+    for (other = sbx_super.queue.next; other != &sbx_super.queue;
+         other = other->next)
+    {
+        waiting += other->conn != NULL;
+    }
+
+    if (run->runtime->probing) {
+        return waiting <= room + sbx_super.slots;
+    }
+
+    for (i = 0; i < sbx_super.nlanes; i++) {
+        room += sbx_super.lanes[i].run != NULL
+                && sbx_super.lanes[i].run->conn == NULL;
+    }
+
+    return waiting <= room;
 }
 
 
@@ -158,9 +183,7 @@ sbx_queue_add(sbx_task_t *run)
         return;
     }
 
-    if (run->conn != NULL && !run->admitted
-        && sbx_super.queued > queue_room())
-    {
+    if (run->conn != NULL && !run->admitted && !has_room(run)) {
         sbx_queue_remove(run);
         sbx_run_refuse(run, SBX_BUSY, SBX_REASON_QUEUE,
                        "all %u slots are busy and %u runs are waiting",

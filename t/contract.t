@@ -234,7 +234,9 @@ main::py(q("code":"print('x' + '\u00e9'*1000)","limits":{"output":1024}))
 --- error_code eval
 [(400) x 22]
 --- response_body_like eval
-[(qr/^\{"status":"invalid",.*"returncode":125,"error":"[^"]+(?:\\"[^"]*)* at byte \d+",/) x 22]
+[(qr/^\{"status":"invalid",.*"returncode":125,"error":"[^"]+(?:\\"[^"]*)* at byte \d+",/) x 20,
+ main::said('the body is empty: a JSON object with \\"language\\" and \\"code\\" is expected'),
+ qr/"error":"nested too deeply at byte \d+"/]
 
 === TEST 17: text that readers of JSON disagree on
 --- request eval

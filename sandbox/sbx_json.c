@@ -214,8 +214,8 @@ finish(sbx_parser_t *p)
     }
 
     if (p->of_batch != NULL && !p->req->is_batch) {
-        return sbx_json_fail(p, "%s: is for a batch, and there are no \"cases\" "
-                             "or \"cases_from\"", p->of_batch);
+        return sbx_json_fail(p, "%s: is for a batch, and there are no "
+                             "\"cases\" or \"cases_from\"", p->of_batch);
     }
 
     clash = sbx_job_clash(job);

@@ -17,6 +17,8 @@
 static ngx_int_t ngx_http_sandbox_read_code(ngx_conf_t *cf, ngx_str_t *file,
     ngx_str_t *text);
 static ngx_int_t ngx_http_sandbox_own_upstream(ngx_conf_t *cf);
+static void ngx_http_sandbox_unknown_layer(ngx_conf_t *cf, ngx_command_t *cmd,
+    ngx_str_t *name);
 static char *ngx_http_sandbox_number(ngx_conf_t *cf, ngx_command_t *cmd,
     ngx_int_t min, ngx_int_t max, ngx_uint_t automatic, ngx_uint_t *number);
 
@@ -282,11 +284,17 @@ ngx_http_sandbox_cases(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    if (ngx_file_info(path.data, &info) == NGX_FILE_ERROR
-        || !ngx_is_dir(&info))
-    {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "\"%V\" is no directory",
-                           &path);
+    if (ngx_file_info(path.data, &info) == NGX_FILE_ERROR) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, ngx_errno,
+                           "directory \"%V\" of \"%V\" cannot be opened",
+                           &path, &cmd->name);
+        return NGX_CONF_ERROR;
+    }
+
+    if (!ngx_is_dir(&info)) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" of \"%V\" is no directory", &path,
+                           &cmd->name);
         return NGX_CONF_ERROR;
     }
 
@@ -374,11 +382,15 @@ ngx_http_sandbox_allow_missing(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         bit = sbx_layer_find((sbx_str_t) { (char *) value[i].data,
                                            value[i].len });
 
+        if (bit == 0) {
+            ngx_http_sandbox_unknown_layer(cf, cmd, &value[i]);
+            return NGX_CONF_ERROR;
+        }
+
         if (!(bit & SBX_LAYERS_REQUIRED) || (layers & bit)) {
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "layer \"%V\" is %s",
                                &value[i],
-                               bit == 0 ? "not known"
-                               : (layers & bit) ? "named twice"
+                               (layers & bit) ? "named twice"
                                : "used where it can be had, never required");
             return NGX_CONF_ERROR;
         }
@@ -389,6 +401,34 @@ ngx_http_sandbox_allow_missing(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     slcf->allow_missing = layers;
 
     return NGX_CONF_OK;
+}
+
+
+static void
+ngx_http_sandbox_unknown_layer(ngx_conf_t *cf, ngx_command_t *cmd,
+    ngx_str_t *name)
+{
+    u_char                   known[512], *p, *last;
+    ngx_uint_t               i;
+    const sbx_layer_info_t  *layer;
+
+    static const sbx_layer_info_t  *tables[] = { sbx_layers, sbx_checks };
+
+    p = known;
+    last = known + sizeof(known);
+
+    for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        for (layer = tables[i]; layer->bit; layer++) {
+            if (layer->bit & SBX_LAYERS_REQUIRED) {
+                p = ngx_slprintf(p, last, "%s, ", layer->name);
+            }
+        }
+    }
+
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                       "layer \"%V\" is not known: \"%V\" takes %*sor "
+                       "\"none\"", name, &cmd->name, (size_t) (p - known),
+                       known);
 }
 
 
@@ -472,8 +512,8 @@ ngx_http_sandbox_queue(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (n == NGX_ERROR || n > 65536) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"sandbox_queue\" takes a number up to 65536, "
-                           "not \"%V\"", &value[1]);
+                           "\"%V\" takes a number up to 65536, not \"%V\"",
+                           &cmd->name, &value[1]);
         return NGX_CONF_ERROR;
     }
 
@@ -484,8 +524,10 @@ ngx_http_sandbox_queue(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     if (ngx_strncmp(value[2].data, "timeout=", 8) != 0) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "invalid parameter \"%V\"",
-                           &value[2]);
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "invalid parameter \"%V\": \"%V\" takes a number, "
+                           "and \"timeout=\" with a time up to 1h", &value[2],
+                           &cmd->name);
         return NGX_CONF_ERROR;
     }
 
@@ -496,7 +538,8 @@ ngx_http_sandbox_queue(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (n == NGX_ERROR || n == 0 || n > 3600000) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"%V\" is not a time up to 1h", &value[2]);
+                           "\"timeout=\" of \"%V\" takes a time from 1ms to "
+                           "1h, not \"%V\"", &cmd->name, &s);
         return NGX_CONF_ERROR;
     }
 

@@ -75,9 +75,6 @@ ngx_http_sandbox_create_ctx(ngx_http_request_t *r)
 
     ctx->request = r;
     sbx_job_init(&ctx->native.job);
-    ctx->native.job.limits[SBX_LIMIT_CPU_TIME] =
-                                     ctx->native.job.limits[SBX_LIMIT_TIMEOUT];
-    ngx_http_sandbox_keep_limits(ctx);
     sbx_verdict_init(&ctx->verdict);
     ngx_http_set_ctx(r, ctx, ngx_http_sandbox_module);
 

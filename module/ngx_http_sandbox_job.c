@@ -275,8 +275,6 @@ ngx_http_sandbox_job_complete(ngx_http_request_t *r,
 
     rc = ngx_http_sandbox_limits_set(r, ctx, why, sizeof(why));
 
-    ngx_http_sandbox_keep_limits(ctx);
-
     if (rc == NGX_DECLINED) {
         ngx_http_sandbox_verdict(ctx, SBX_INVALID, 0, "%s", why);
     }
@@ -284,6 +282,9 @@ ngx_http_sandbox_job_complete(ngx_http_request_t *r,
     if (rc != NGX_OK) {
         return rc;
     }
+
+    /* until here none are in force, and what is refused shows none */
+    ngx_http_sandbox_keep_limits(ctx);
 
     rc = ngx_http_sandbox_policy_limits(r, ctx);
 

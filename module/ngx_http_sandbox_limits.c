@@ -10,6 +10,8 @@
 #include "ngx_http_sandbox.h"
 
 
+static ngx_int_t ngx_http_sandbox_limit_language(ngx_conf_t *cf,
+    ngx_command_t *cmd, ngx_uint_t n, ngx_str_t *language);
 static ngx_http_sandbox_limit_t *ngx_http_sandbox_limit_add(ngx_conf_t *cf,
     ngx_http_sandbox_loc_conf_t *slcf, sbx_limit_id_t id, ngx_str_t *language);
 static char *ngx_http_sandbox_limit_value(ngx_conf_t *cf, sbx_limit_id_t id,
@@ -34,8 +36,6 @@ ngx_http_sandbox_limit(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     char                      *rv;
     ngx_str_t                 *value, ceiling, language;
-    sbx_str_t                  name;
-    uint64_t                   first;
     ngx_uint_t                 n;
     sbx_limit_id_t             id;
     ngx_http_sandbox_limit_t  *limit;
@@ -45,7 +45,6 @@ ngx_http_sandbox_limit(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     n = cf->args->nelts;
 
     ngx_str_null(&ceiling);
-    ngx_str_set(&language, "");
 
     if (n > 2 && ngx_strncmp(value[n - 1].data, "max=", 4) == 0) {
         ceiling.data = value[n - 1].data + 4;
@@ -53,37 +52,8 @@ ngx_http_sandbox_limit(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         n--;
     }
 
-    if (n == 4) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "invalid parameter \"%V\": \"%V\" takes a "
-                           "language, or none, a value, and \"max=\" with "
-                           "the ceiling",
-                           &value[3], &cmd->name);
+    if (ngx_http_sandbox_limit_language(cf, cmd, n, &language) != NGX_OK) {
         return NGX_CONF_ERROR;
-    }
-
-    if (n == 3 && sbx_limit_parse(id, (sbx_str_t) { (char *) value[1].data,
-                                                    value[1].len }, 1, &first)
-                  == 0)
-    {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"%V %V %V\" has two values: a ceiling is written "
-                           "\"%V %V max=%V\"", &cmd->name, &value[1],
-                           &value[2], &cmd->name, &value[1], &value[2]);
-        return NGX_CONF_ERROR;
-    }
-
-    if (n == 3) {
-        name = sbx_language_canonical((sbx_str_t) { (char *) value[1].data,
-                                                    value[1].len });
-        language.data = (u_char *) name.data;
-        language.len = name.len;
-
-        if (ngx_http_sandbox_use(cf, &language, (char *) cmd->name.data)
-            != NGX_OK)
-        {
-            return NGX_CONF_ERROR;
-        }
     }
 
     limit = ngx_http_sandbox_limit_add(cf, slcf, id, &language);
@@ -104,6 +74,56 @@ ngx_http_sandbox_limit(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     return ngx_http_sandbox_limit_default(cf, id, &value[n - 1], limit,
                                           ceiling.data != NULL);
+}
+
+
+/* n: of the arguments, without a ceiling; a value in the language's place is
+   a mistake of many */
+
+static ngx_int_t
+ngx_http_sandbox_limit_language(ngx_conf_t *cf, ngx_command_t *cmd,
+    ngx_uint_t n, ngx_str_t *language)
+{
+    uint64_t         first, second;
+    ngx_str_t       *value;
+    sbx_str_t        name, text;
+    ngx_uint_t       less;
+    sbx_limit_id_t   id;
+
+    ngx_str_set(language, "");
+
+    if (n == 2) {
+        return NGX_OK;
+    }
+
+    id = (sbx_limit_id_t) cmd->offset;
+    value = cf->args->elts;
+    name = (sbx_str_t) { (char *) value[1].data, value[1].len };
+    text = (sbx_str_t) { (char *) value[2].data, value[2].len };
+
+    if (n == 3 && sbx_limit_parse(id, name, 1, &first) != 0) {
+        name = sbx_language_canonical(name);
+        language->data = (u_char *) name.data;
+        language->len = name.len;
+
+        return ngx_http_sandbox_use(cf, language, (char *) cmd->name.data);
+    }
+
+    if (n == 3 && sbx_limit_parse(id, text, 1, &second) == 0) {
+        less = second < first;
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V %V %V\" has two values: a ceiling is written "
+                           "\"%V %V max=%V\"", &cmd->name, &value[1],
+                           &value[2], &cmd->name, &value[1 + less],
+                           &value[2 - less]);
+        return NGX_ERROR;
+    }
+
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                       "invalid parameter \"%V\": \"%V\" takes a language, "
+                       "or none, a value, and \"max=\" with the ceiling",
+                       &value[n - 1], &cmd->name);
+    return NGX_ERROR;
 }
 
 

@@ -72,6 +72,12 @@ ngx_http_sandbox_zygote_renew(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     for (i = 1; i < cf->args->nelts; i++) {
 
+        if (ngx_strcmp(value[i].data, "off") == 0) {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "\"off\" of \"%V\" stands alone", &cmd->name);
+            return NGX_CONF_ERROR;
+        }
+
         for (renew = ngx_http_sandbox_renewals; renew->name.len; renew++) {
             if (ngx_strncmp(value[i].data, renew->name.data, renew->name.len)
                 == 0)
@@ -80,12 +86,20 @@ ngx_http_sandbox_zygote_renew(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
             }
         }
 
+        if (renew->name.len == 0) {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "invalid parameter \"%V\": \"%V\" takes "
+                               "\"runs=\", \"time=\" and \"growth=\", or "
+                               "\"off\" alone", &value[i], &cmd->name);
+            return NGX_CONF_ERROR;
+        }
+
         number = (ngx_int_t *) ((u_char *) smcf + renew->offset);
 
-        if (renew->name.len == 0 || *number != NGX_CONF_UNSET) {
+        if (*number != NGX_CONF_UNSET) {
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "%s parameter \"%V\"", renew->name.len
-                               ? "duplicate" : "invalid", &value[i]);
+                               "duplicate parameter \"%V\" of \"%V\"",
+                               &value[i], &cmd->name);
             return NGX_CONF_ERROR;
         }
 
@@ -94,8 +108,9 @@ ngx_http_sandbox_zygote_renew(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         n = renew->parse(&s);
 
         if (n == NGX_ERROR) {
-            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "\"%V\" takes %s, "
-                               "not \"%V\"", &renew->name, renew->takes, &s);
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "\"%V\" of \"%V\" takes %s, not \"%V\"",
+                               &renew->name, &cmd->name, renew->takes, &s);
             return NGX_CONF_ERROR;
         }
 

@@ -274,7 +274,8 @@ set_program(sbx_cmd_job_t *cj, const char *file)
     }
 
     if (job->language.len == 0) {
-        return mistake("give --language; the name does not tell", file);
+        return mistake("give --language, such as python or node; the name "
+                       "does not tell", file);
     }
 
     base = strrchr(file, '/');
@@ -380,7 +381,5 @@ sbx_cmd_conf(sbx_conf_t *conf, const sbx_str_t *language, sbx_err_t *err)
         }
     }
 
-    return language == NULL ? 0
-           : sbx_fail(err, SBX_STEP_CONFIG, 0, "no such language here: %.*s",
-                      (int) language->len, language->data);
+    return language == NULL ? 0 : sbx_conf_no_language(conf, *language, err);
 }

@@ -488,3 +488,24 @@ sbx_conf_clear(sbx_conf_t *conf)
     conf->suite_roots = conf->modules = conf->modules_at = NULL;
     conf->nruntimes = 0;
 }
+
+
+int
+sbx_conf_no_language(const sbx_conf_t *conf, sbx_str_t language,
+    sbx_err_t *err)
+{
+    unsigned i;
+    char known[SBX_RUNTIMES_MAX * (sizeof(conf->runtimes[0].name) + 2)];
+    size_t len = 0;
+
+    known[0] = '\0';
+
+    for (i = 0; i < conf->nruntimes; i++) {
+        len += (size_t) snprintf(known + len, sizeof(known) - len, "%s%s",
+                                 i == 0 ? "" : ", ", conf->runtimes[i].name);
+    }
+
+    return sbx_fail(err, SBX_STEP_CONFIG, 0, "language: \"%.*s\" is not one of "
+                    "%s", language.len > 64 ? 64 : (int) language.len,
+                    language.data, known);
+}

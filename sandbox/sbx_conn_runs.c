@@ -169,9 +169,8 @@ start_run(sbx_task_t *run)
     run->arrived_ns = sbx_now_ns();
 
     if (run->runtime == NULL) {
-        sbx_run_refuse(run, SBX_INVALID, SBX_REASON_NONE,
-                       "unknown language \"%.*s\"", (int) job->language.len,
-                       job->language.data);
+        (void) sbx_conf_no_language(sbx_super.conf, job->language, &err);
+        sbx_run_refuse(run, SBX_INVALID, SBX_REASON_NONE, "%s", err.text);
         return;
     }
 

@@ -56,7 +56,21 @@ sbx_request_parse(sbx_request_t *req, const char *text, size_t len,
     memset(req, 0, sizeof(sbx_request_t));
     sbx_job_init(&req->job);
 
+    memset(&p, 0, sizeof(sbx_parser_t));
+    p.req = req;
+    p.in = (sbx_json_in_t) { text, text + len, NULL };
+    p.language = sbx_language_canonical(language);
+    p.why = why;
+    p.size = size;
+
     errno = 0;
+
+    /* the checker would ask for a value, whose sender forgot all of it */
+    if (sbx_json_peek(&p.in) == 0 && p.in.at == p.in.end) {
+        return sbx_json_fail(&p, "the body is empty: a JSON object with %s"
+                             "\"code\" is expected",
+                             p.language.len > 0 ? "" : "\"language\" and ");
+    }
 
     if (sbx_json_check(text, len, why, size) != NULL) {
         return -1;
@@ -69,13 +83,7 @@ sbx_request_parse(sbx_request_t *req, const char *text, size_t len,
      */
 
     req->decoded = malloc(2 * len);
-
-    memset(&p, 0, sizeof(sbx_parser_t));
-    p.req = req;
-    p.in = (sbx_json_in_t) { text, text + len, req->decoded };
-    p.language = sbx_language_canonical(language);
-    p.why = why;
-    p.size = size;
+    p.in.room = req->decoded;
 
     return parse_root(&p);
 }
@@ -203,6 +211,11 @@ finish(sbx_parser_t *p)
 
     if (job->name.len == 0) {
         job->name = sbx_language_main(job->language);
+    }
+
+    if (p->of_batch != NULL && !p->req->is_batch) {
+        return sbx_json_fail(p, "%s: is for a batch, and there are no "
+                             "\"cases\" or \"cases_from\"", p->of_batch);
     }
 
     clash = sbx_job_clash(job);

@@ -209,6 +209,7 @@ sbx_parse_compare(sbx_parser_t *p)
     }
 
     p->req->job.compare = (uint32_t) how;
+    p->of_batch = "compare";
 
     return 0;
 }
@@ -229,6 +230,8 @@ sbx_parse_stop(sbx_parser_t *p)
     if (sbx_str_is(word, "true")) {
         p->req->job.flags |= SBX_JOB_STOP;
     }
+
+    p->of_batch = "stop_at_failure";
 
     return 0;
 }

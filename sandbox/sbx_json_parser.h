@@ -16,6 +16,7 @@ typedef struct {
     sbx_request_t *req;
     sbx_json_in_t in;
     sbx_str_t language;     /* the location's */
+    const char *of_batch;   /* a key that says something of cases, or NULL */
     int has_code;
     char *why;
     size_t size;

@@ -21,6 +21,9 @@
 #define QUIET_BUSY_NS   20000000u
 #define PAUSE_NS        1000000000u
 
+/* How long a client waits is the operator's choice, which is no self-test's. */
+#define TEST_WAIT_MS    30000u
+
 static uint64_t refill_at_ns;
 
 
@@ -38,14 +41,41 @@ sbx_queue_init(void)
 }
 
 
+/* Whoever looks at the slots would find them free. */
+static int
+waits_for_tests(const sbx_task_t *run)
+{
+    return run->conn != NULL && run->runtime->probing;
+}
+
+
+static uint32_t
+longest_wait_ms(const sbx_task_t *run)
+{
+    uint32_t ms = sbx_super.conf->queue_ms;
+
+    return run->conn == NULL && ms < TEST_WAIT_MS ? TEST_WAIT_MS : ms;
+}
+
+
 static void
 waited_too_long(sbx_timer_t *timer)
 {
     sbx_task_t *run = timer->data;
+    uint32_t ms = longest_wait_ms(run);
 
     sbx_queue_remove(run);
+
+    if (waits_for_tests(run)) {
+        sbx_run_refuse(run, SBX_BUSY, SBX_REASON_QUEUE,
+                       "waited %u ms: the self-tests of %s, as at each start "
+                       "and reload, still run", ms,
+                       run->runtime->conf->name);
+        return;
+    }
+
     sbx_run_refuse(run, SBX_BUSY, SBX_REASON_QUEUE,
-                   "waited %u ms for a free slot", sbx_super.conf->queue_ms);
+                   "waited %u ms for a free slot", ms);
 }
 
 
@@ -139,6 +169,22 @@ has_room(const sbx_task_t *run)
 }
 
 
+static void
+refuse_full(sbx_task_t *run)
+{
+    if (waits_for_tests(run)) {
+        sbx_run_refuse(run, SBX_BUSY, SBX_REASON_QUEUE,
+                       "the self-tests of %s still run and %u runs are waiting",
+                       run->runtime->conf->name, sbx_super.queued);
+        return;
+    }
+
+    sbx_run_refuse(run, SBX_BUSY, SBX_REASON_QUEUE,
+                   "all %u slots are busy and %u runs are waiting",
+                   sbx_super.slots, sbx_super.queued);
+}
+
+
 void
 sbx_queue_add(sbx_task_t *run)
 {
@@ -185,9 +231,7 @@ sbx_queue_add(sbx_task_t *run)
 
     if (run->conn != NULL && !run->admitted && !has_room(run)) {
         sbx_queue_remove(run);
-        sbx_run_refuse(run, SBX_BUSY, SBX_REASON_QUEUE,
-                       "all %u slots are busy and %u runs are waiting",
-                       sbx_super.slots, sbx_super.queued);
+        refuse_full(run);
         return;
     }
 
@@ -197,7 +241,7 @@ sbx_queue_add(sbx_task_t *run)
     }
 
     if (sbx_timer_set(&run->timer, run->arrived_ns
-                      + sbx_super.conf->queue_ms * 1000000ull) < 0)
+                      + longest_wait_ms(run) * 1000000ull) < 0)
     {
         sbx_queue_remove(run);
         sbx_run_refuse(run, SBX_INTERNAL_ERROR, SBX_REASON_NONE, "no memory");
@@ -577,9 +621,7 @@ first(void)
 {
     sbx_task_t *run = sbx_super.queue.next;
 
-    while (run != &sbx_super.queue && run->conn != NULL
-           && run->runtime->probing)
-    {
+    while (run != &sbx_super.queue && waits_for_tests(run)) {
         run = run->next;
     }
 

@@ -7,6 +7,7 @@
 
 #include "sbx_cell.h"
 #include "sbx_err.h"
+#include "sbx_types.h"
 
 #define SBX_RUNTIMES_MAX    16
 #define SBX_PRELOAD_SIZE    4096    /* all names of modules together */
@@ -57,6 +58,10 @@ typedef struct {
  */
 int sbx_conf_init(sbx_conf_t *conf, const char *json, sbx_err_t *err);
 void sbx_conf_clear(sbx_conf_t *conf);
+
+/* Fills *err with the languages that there are instead, and returns -1. */
+int sbx_conf_no_language(const sbx_conf_t *conf, sbx_str_t language,
+    sbx_err_t *err);
 
 /*
  * Runs until the lifeline ends and no connection is left, or (conn_fd without a

@@ -32,7 +32,6 @@ typedef enum {
 typedef enum {
     SBX_REASON_NONE = 0,
     SBX_REASON_HOOK,        /* memory_exceeded */
-    SBX_REASON_RLIMIT,
     SBX_REASON_CGROUP,
     SBX_REASON_WATERMARK,
     SBX_REASON_WALL,        /* timeout */

@@ -112,7 +112,7 @@ EOC
         unless defined $block->more_headers;
 });
 
-plan tests => repeat_each() * 84;
+plan tests => repeat_each() * 88;
 
 no_long_string();
 run_tests();
@@ -178,6 +178,7 @@ qr/^\{"status":"timeout".*"failed":2,"skipped":0.*${\main::cases(['success', 'nu
      '"cases":[]', '"cases":{}', '"cases":[1]', '"cases":[{"stdin":1}]',
      '"cases":[{"input":""}]', '"cases":[{}],"stdin":""',
      '"cases":[{}],"compare":"diff"', '"cases":[{}],"stop_at_failure":1',
+     '"compare":"tokens"', '"stdin":"1","stop_at_failure":true',
      '"cases":[{"expected":{"base64":"?"}}]', '"cases":[' . CORE::join(',', ('{}') x 1025) . ']',
      '"cases":[' . CORE::join(',', ('{}') x 300) . '],"limits":{"output":"1m"}']
 --- response_body_like eval
@@ -186,10 +187,11 @@ qr/^\{"status":"timeout".*"failed":2,"skipped":0.*${\main::cases(['success', 'nu
      'cases[0]: an object is expected', 'cases[0].stdin: a string or {',
      'cases[0]: unknown key \"input\"', 'stdin, cases, cases_from: contradict each other',
      'compare: \"exact\", \"tokens\", \"trimmed\" or \"lines\" is expected', 'stop_at_failure: true or false is expected',
+     'compare: is for a batch, and there are no \"cases\"', 'stop_at_failure: is for a batch',
      'cases[0].expected.base64: is not valid base64', 'cases: more than 1024',
      'cases: 300 of them, each with an output of 1048576 bytes, could print more']
 --- error_code eval
-[(400) x 11]
+[(400) x 13]
 
 
 === TEST 7: cases that lie on the server's disk

@@ -187,7 +187,7 @@ main::py(q("code":"print('x' + '\u00e9'*1000)","limits":{"output":1024}))
 --- error_code eval
 [(400) x 9]
 --- response_body_like eval
-[main::said('limits.memory: 537919488 bytes asked for, at most 536870912 bytes allowed'),
+[qr/"error":"limits.memory: 537919488 bytes asked for, at most 536870912 bytes allowed.*"limits":\{"memory":null,"timeout":null,"cpu_time":null,/,
  main::said('limits.timeout: 20001 ms asked for, at most 20000 ms allowed'),
  main::said('limits.cpu_time: 21000 ms asked for, at most 20000 ms allowed'),
  main::said('limits.output: 9437184 bytes asked for, at most 8388608 bytes allowed'),
@@ -234,7 +234,9 @@ main::py(q("code":"print('x' + '\u00e9'*1000)","limits":{"output":1024}))
 --- error_code eval
 [(400) x 22]
 --- response_body_like eval
-[(qr/^\{"status":"invalid",.*"returncode":125,"error":"[^"]+(?:\\"[^"]*)* at byte \d+",/) x 22]
+[(qr/^\{"status":"invalid",.*"returncode":125,"error":"[^"]+(?:\\"[^"]*)* at byte \d+",/) x 20,
+ main::said('the body is empty: a JSON object with \\"language\\" and \\"code\\" is expected'),
+ qr/"error":"nested too deeply at byte \d+"/]
 
 === TEST 17: text that readers of JSON disagree on
 --- request eval
@@ -374,7 +376,7 @@ POST /run
 --- error_code: 400
 --- response_headers
 Content-Type: application/json
---- response_body_like: ^\{"status":"invalid","output":"","stderr":"","exit_code":null,"signal":null,"returncode":125,"error":"[^"]*(?:\\"[^"]*)*","reason":null,"usage":\{"wall_ms":0,"cpu_ms":0,"queue_ms":0,"memory_bytes":null,"memory_source":null,"processes":0,"threads":null,"open_files":null,"largest_bytes":null,"refused":\[\]\},"limits":\{"memory":134217728,.*"memory_terms":\{"base":null,"code":\d+,"wanted":134217728,"factor":1.25\}\},"truncated":\{"output":false,"stderr":false\},"replaced":\{"output":false,"stderr":false\},"violation":null\} *$
+--- response_body_like: ^\{"status":"invalid","output":"","stderr":"","exit_code":null,"signal":null,"returncode":125,"error":"[^"]*(?:\\"[^"]*)*","reason":null,"usage":\{"wall_ms":0,"cpu_ms":0,"queue_ms":0,"memory_bytes":null,"memory_source":null,"processes":0,"threads":null,"open_files":null,"largest_bytes":null,"refused":\[\]\},"limits":\{"memory":null,"timeout":null,"cpu_time":null,.*"memory_terms":\{"base":null,"code":null,"wanted":null,"factor":null\}\},"truncated":\{"output":false,"stderr":false\},"replaced":\{"output":false,"stderr":false\},"violation":null\} *$
 
 === TEST 25: content types of a location for any language
 --- request eval

@@ -4,7 +4,7 @@ use Test::Nginx::Socket;
 
 # Every mistake ends `nginx -t` and names what is wrong, in which file and line.
 
-plan tests => 148;
+plan tests => 160;
 
 no_long_string();
 run_tests();
@@ -202,7 +202,7 @@ qr{\[emerg\] .*policy: \S*bad\.lua.*limit.* in \S+nginx\.conf:\d+}
     location /run { sandbox any; sandbox_allow_missing firewall; }
 --- must_die
 --- error_log eval
-qr{\[emerg\] .*layer "firewall" is not known.* in \S+nginx\.conf:\d+}
+qr{\[emerg\] .*layer "firewall" is not known: "sandbox_allow_missing" takes no_new_privs, seccomp, pid, mount, net, ipc, uts, rlimits, proc, check_limit, .*check_deadline, or "none" in \S+nginx\.conf:\d+}
 
 === TEST 27: a layer that is never required
 --- config
@@ -319,7 +319,7 @@ qr{\[emerg\] .*"sandbox_queue" takes a number up to 65536, not "long".* in \S+ng
     location /run { sandbox any; }
 --- must_die
 --- error_log eval
-qr{\[emerg\] .*"timeout=0" is not a time up to 1h.* in \S+nginx\.conf:\d+}
+qr{\[emerg\] .*"timeout=" of "sandbox_queue" takes a time from 1ms to 1h, not "0" in \S+nginx\.conf:\d+}
 
 === TEST 42: a parameter that a queue does not have
 --- http_config
@@ -328,7 +328,7 @@ qr{\[emerg\] .*"timeout=0" is not a time up to 1h.* in \S+nginx\.conf:\d+}
     location /run { sandbox any; }
 --- must_die
 --- error_log eval
-qr{\[emerg\] .*invalid parameter "wait=5s".* in \S+nginx\.conf:\d+}
+qr{\[emerg\] .*invalid parameter "wait=5s": "sandbox_queue" takes a number, and "timeout=" with a time up to 1h in \S+nginx\.conf:\d+}
 
 === TEST 43: a command that does not exist
 --- http_config
@@ -540,7 +540,7 @@ qr{\[emerg\] .*"sandbox_heartbeat" needs a "sandbox_policy" that has a heartbeat
     location /run { sandbox any; }
 --- must_die
 --- error_log eval
-qr{\[emerg\] .*"runs=" takes a number up to 1000000000, not "many".* in \S+nginx\.conf:\d+}
+qr{\[emerg\] .*"runs=" of "sandbox_zygote_renew" takes a number up to 1000000000, not "many" in \S+nginx\.conf:\d+}
 
 === TEST 67: a renewal within no time
 --- http_config
@@ -549,7 +549,7 @@ qr{\[emerg\] .*"runs=" takes a number up to 1000000000, not "many".* in \S+nginx
     location /run { sandbox any; }
 --- must_die
 --- error_log eval
-qr{\[emerg\] .*"time=" takes a time up to 1y, in seconds or longer, not "".* in \S+nginx\.conf:\d+}
+qr{\[emerg\] .*"time=" of "sandbox_zygote_renew" takes a time up to 1y, in seconds or longer, not "" in \S+nginx\.conf:\d+}
 
 === TEST 68: a renewal without growth
 --- http_config
@@ -558,7 +558,7 @@ qr{\[emerg\] .*"time=" takes a time up to 1y, in seconds or longer, not "".* in 
     location /run { sandbox any; }
 --- must_die
 --- error_log eval
-qr{\[emerg\] .*"growth=" takes a factor from 1.1 to 1000, or 0, not "1".* in \S+nginx\.conf:\d+}
+qr{\[emerg\] .*"growth=" of "sandbox_zygote_renew" takes a factor from 1.1 to 1000, or 0, not "1" in \S+nginx\.conf:\d+}
 
 === TEST 69: a parameter that a renewal does not have
 --- http_config
@@ -567,7 +567,7 @@ qr{\[emerg\] .*"growth=" takes a factor from 1.1 to 1000, or 0, not "1".* in \S+
     location /run { sandbox any; }
 --- must_die
 --- error_log eval
-qr{\[emerg\] .*invalid parameter "often".* in \S+nginx\.conf:\d+}
+qr{\[emerg\] .*invalid parameter "often": "sandbox_zygote_renew" takes "runs=", "time=" and "growth=", or "off" alone in \S+nginx\.conf:\d+}
 
 === TEST 70: a parameter of a renewal twice
 --- http_config
@@ -576,7 +576,7 @@ qr{\[emerg\] .*invalid parameter "often".* in \S+nginx\.conf:\d+}
     location /run { sandbox any; }
 --- must_die
 --- error_log eval
-qr{\[emerg\] .*duplicate parameter "runs=6".* in \S+nginx\.conf:\d+}
+qr{\[emerg\] .*duplicate parameter "runs=6" of "sandbox_zygote_renew" in \S+nginx\.conf:\d+}
 
 === TEST 71: renewals twice
 --- http_config
@@ -613,3 +613,52 @@ qr{\[emerg\] .*"os\." is no name of a module.* in \S+nginx\.conf:\d+}
 --- must_die
 --- error_log eval
 qr{\[emerg\] .*module "json" is named twice.* in \S+nginx\.conf:\d+}
+
+=== TEST 75: a renewal that is off, and more
+--- http_config
+    sandbox_zygote_renew off runs=1;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"off" of "sandbox_zygote_renew" stands alone in \S+nginx\.conf:\d+}
+
+=== TEST 76: more of a renewal, and off
+--- http_config
+    sandbox_zygote_renew runs=1 off;
+--- config
+    location /run { sandbox any; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"off" of "sandbox_zygote_renew" stands alone in \S+nginx\.conf:\d+}
+
+=== TEST 77: a ceiling by another name
+--- config
+    location /run { sandbox any; sandbox_memory 128m maximum=256m; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*invalid parameter "maximum=256m": "sandbox_memory" takes a language, or none, a value, and "max=" with the ceiling in \S+nginx\.conf:\d+}
+
+=== TEST 78: two values, the lower one last
+--- config
+    location /run { sandbox any; sandbox_timeout 10s 2s; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"sandbox_timeout 10s 2s" has two values: a ceiling is written "sandbox_timeout 2s max=10s" in \S+nginx\.conf:\d+}
+
+=== TEST 79: cases in no directory
+--- user_files
+>>> cases
+1 2
+--- config
+    location /run { sandbox any; sandbox_cases ../html/cases; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"[^"]*/cases" of "sandbox_cases" is no directory in \S+nginx\.conf:\d+}
+
+=== TEST 80: cases nowhere
+--- config
+    location /run { sandbox any; sandbox_cases /no/such; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*directory "/no/such" of "sandbox_cases" cannot be opened \(2: No such file or directory\) in \S+nginx\.conf:\d+}

@@ -33,7 +33,7 @@ add_block_preprocessor(sub {
         unless defined $block->more_headers;
 });
 
-plan tests => repeat_each() * 65;
+plan tests => repeat_each() * 67;
 
 no_long_string();
 run_tests();
@@ -263,3 +263,14 @@ end }
 --- response_body_like eval
 [qr/^no$/, qr/^$/, qr/^$/, qr/^\{"status":"error"/,
  qr/sandbox_requests_total\{language="python",status="success"\} 0\nsandbox_requests_total\{language="python",status="error"\} 1\n(?s:.*)sandbox_runs_total\{language="python",status="success"\} 2\nsandbox_runs_total\{language="python",status="error"\} 1\n(?s:.*)sandbox_policy_answers_total\{class="2xx"\} 0\n(?s:.*)sandbox_policy_answers_total\{class="4xx"\} 1\n(?s:.*)sandbox_policy_passed_total 2\n(?s:.*)sandbox_run_duration_seconds_count\{language="python"\} 3\n/]
+
+=== TEST 20: waiting for self-tests, here of a runtime that stops itself, is no lack of slots
+--- http_config
+    sandbox_runtime slow /bin/sh -c "kill -STOP $$";
+    sandbox_queue 8 timeout=1ms;
+--- config
+    location /run { sandbox any; }
+--- request eval
+"POST /run\n" . q({"language":"slow","code":"1"})
+--- error_code: 503
+--- response_body_like: "status":"busy".*"error":"waited 1 ms: the self-tests of slow, as at each start and reload, still run","reason":"queue"

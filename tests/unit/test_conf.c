@@ -74,10 +74,31 @@ test_rows(void **state)
 }
 
 
+/* A mistake in a language's name tells the names there are. */
+static void
+test_no_language(void **state)
+{
+    sbx_err_t err;
+    static sbx_conf_t conf = { .runtimes = { { "python", NULL, NULL, 0 },
+                                             { "lua", NULL, NULL, 1 } },
+                               .nruntimes = 2 };
+
+    (void) state;
+
+    assert_int_equal(sbx_conf_no_language(&conf, SBX_STR("pyhton"), &err), -1);
+    assert_int_equal(err.step, SBX_STEP_CONFIG);
+    assert_string_equal(err.text,
+                        "language: \"pyhton\" is not one of python, lua");
+}
+
+
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_rows) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_no_language)
+    };
 
     return cmocka_run_group_tests_name("conf", tests, NULL, NULL);
 }

@@ -204,6 +204,13 @@ static const row_t requests[] = {
     { SBX_STR("@{\"code\":\"1\",\"files\":[],\"args\":[],\"env\":{},"
               "\"limits\":{},\"stdin\":\"\",\"encoding\":\"base64\"}"), NULL },
 
+    { SBX_STR("@{\"stop_at_failure\":false,\"compare\":\"lines\","
+              "\"code\":\"\",\"cases\":[{}]}"), NULL },
+
+    { SBX_STR("@"), "the body is empty: a JSON object with \"code\" is" },
+    { SBX_STR(" \r\n\t"), "the body is empty: a JSON object with "
+                          "\"language\" and \"code\" is expected" },
+    { SBX_STR("@\0"), "a value was expected at byte 0" },
     { SBX_STR("@[]"), "the body is not a JSON object" },
     { SBX_STR("@\"code\""), "the body is not a JSON object" },
     { SBX_STR("@12"), "the body is not a JSON object" },
@@ -235,6 +242,10 @@ static const row_t requests[] = {
       "stdin: the object is not" },
     { SBX_STR("@{\"code\":\"\",\"stdin\":{\"base64\":\"QQ\"}}"),
       "stdin.base64: is not valid base64" },
+    { SBX_STR("@{\"code\":\"\",\"compare\":\"exact\"}"),
+      "compare: is for a batch, and there are no \"cases\" or \"cases_from\"" },
+    { SBX_STR("@{\"stop_at_failure\":false,\"code\":\"\",\"stdin\":\"1\"}"),
+      "stop_at_failure: is for a batch" },
     { SBX_STR("@{\"code\":\"\",\"args\":\"a\"}"), "args: an array" },
     { SBX_STR("@{\"code\":\"\",\"args\":[\"a\",1]}"), "args[1]: a string" },
     { SBX_STR("@{\"code\":\"\",\"args\":[\"a\",\"\\u0000\"]}"),

@@ -10,6 +10,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -22,6 +23,7 @@
 #define UV_TIMER        13      /* uv_handle_type, the same in all of libuv 1 */
 #define SEED_BYTES      48
 #define METHODS_MAX     64      /* of a platform; V8 has some twenty */
+#define NS              1000000000u
 
 typedef struct {
     void *timer;
@@ -54,16 +56,19 @@ typedef struct {
     void *(*get)(void *object, void *context, void *key);
 } v8_t;
 
-/* node's implementation of v8::Platform. */
+/* V8's two clocks: one of its own, one that it asks node for. */
 typedef struct {
-    void **methods;
-    double (*time)(void *self);
-} platform_t;
+    const char *now;                /* a function, and its length */
+    size_t now_len;
+    void **methods;                 /* of node's v8::Platform */
+    double (*platform)(void *self);
+} clocks_t;
 
 static uv_t uv;
 static v8_t v8;
-static platform_t platform;
+static clocks_t clocks;
 static uint64_t stood_at_ns, stood_ns;      /* since; and how long so far */
+static int (*libc_gettime)(clockid_t clock, struct timespec *time);
 static void (*rand_seed)(const void *bytes, int n);
 static uint64_t *process_start, *performance_start;
 static double *performance_start_us;
@@ -97,8 +102,9 @@ static const struct {
     { &v8.set_seed, "_ZN2v84base21RandomNumberGenerator7SetSeedEl", 0 },
     { &v8.reset_math,
       "_ZN2v88internal10MathRandom12ResetContextENS0_7ContextE", 0 },
-    { &platform.methods, "_ZTVN4node12NodePlatformE", 0 },
-    { &platform.time,
+    { &clocks.now, "_ZN2v84base9TimeTicks3NowEv", 0 },
+    { &clocks.methods, "_ZTVN4node12NodePlatformE", 0 },
+    { &clocks.platform,
       "_ZN4node12NodePlatform27MonotonicallyIncreasingTimeEv", 0 },
     { &process_start, "_ZN4node11per_process15node_start_timeE", 0 },
 
@@ -117,7 +123,7 @@ static const struct {
 };
 
 
-/* V8's clock: without what it stood still. */
+/* In place of node's, which is the same with nothing taken away. */
 static double
 platform_time(void *self)
 {
@@ -130,39 +136,70 @@ platform_time(void *self)
 /*
  * V8 judges by the bytes allocated per second how large its young generation
  * should be.  With the time that a zygote waited for work no program would
- * allocate anything: the space would shrink after each collection.  Where a
- * version of V8 reads its clock in another way, it stays like that.
+ * allocate anything, and in its first ten collections that space would shrink
+ * each time.  So V8's clocks stand still with the zygote; a program's own
+ * (performance.now, process.hrtime) do not.  Both clocks or none: where a
+ * version of node has others, a program collects some milliseconds longer.
  */
 static void
-replace_time(void)
+find_clocks(void)
 {
     int i;
     uintptr_t page;
-    void *own, *now;
+    Dl_info info;
+    void *own, *ours;
+    ElfW(Sym) *symbol = NULL;
     size_t size = (size_t) sysconf(_SC_PAGESIZE);
-    double (*ours)(void *self) = platform_time;
+    double (*time)(void *self) = platform_time;
 
-    if (platform.methods == NULL || platform.time == NULL) {
+    if (clocks.now == NULL || clocks.methods == NULL || clocks.platform == NULL
+        || dladdr1(clocks.now, &info, (void **) &symbol, RTLD_DL_SYMENT) == 0
+        || symbol == NULL)
+    {
         return;
     }
 
-    memcpy(&own, &platform.time, sizeof(own));
-    memcpy(&now, &ours, sizeof(now));
+    memcpy(&own, &clocks.platform, sizeof(own));
+    memcpy(&ours, &time, sizeof(ours));
 
-    for (i = 0; i < METHODS_MAX && platform.methods[i] != own; i++) {
-        /* void */
+    for (i = 0; clocks.methods[i] != own; i++) {
+        if (i == METHODS_MAX) {
+            return;
+        }
     }
 
-    if (i == METHODS_MAX) {
-        return;
-    }
-
-    page = (uintptr_t) &platform.methods[i] & ~(size - 1);
+    page = (uintptr_t) &clocks.methods[i] & ~(size - 1);
 
     if (mprotect((void *) page, size, PROT_READ | PROT_WRITE) == 0) {
-        platform.methods[i] = now;
+        clocks.methods[i] = ours;
         (void) mprotect((void *) page, size, PROT_READ);
+        clocks.now_len = symbol->st_size;
     }
+}
+
+
+/* Everybody's clock_gettime; only what V8 is told differs. */
+int
+clock_gettime(clockid_t clock, struct timespec *time)
+{
+    int rc;
+    uint64_t ns;
+    size_t from = (size_t) ((const char *) __builtin_return_address(0)
+                            - clocks.now);
+
+    if (libc_gettime == NULL) {
+        libc_gettime = dlsym(RTLD_NEXT, "clock_gettime");
+    }
+
+    rc = libc_gettime(clock, time);
+
+    if (rc == 0 && clock == CLOCK_MONOTONIC && from < clocks.now_len) {
+        ns = (uint64_t) time->tv_sec * NS + (uint64_t) time->tv_nsec - stood_ns;
+        time->tv_sec = (time_t) (ns / NS);
+        time->tv_nsec = (long) (ns % NS);
+    }
+
+    return rc;
 }
 
 
@@ -186,7 +223,7 @@ sbx_node_engine_open(sbx_err_t *err)
         }
     }
 
-    replace_time();
+    find_clocks();
 
     return 0;
 }
@@ -341,7 +378,7 @@ sbx_node_engine_start_clock(void)
 
     clock_gettime(CLOCK_MONOTONIC, &began_mono);
     clock_gettime(CLOCK_REALTIME, &began_real);
-    mono_ns = (uint64_t) began_mono.tv_sec * 1000000000u
+    mono_ns = (uint64_t) began_mono.tv_sec * NS
               + (uint64_t) began_mono.tv_nsec;
 
     if (process_start != NULL) {

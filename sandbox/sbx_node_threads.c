@@ -26,7 +26,6 @@
 #define ATFORK_MAX      32
 #define STACK_DEFAULT   (8ul << 20)
 #define PARK_STEP_US    500
-#define PIECE_MAX       (2ul << 20)
 
 /* How far from a frame of a constructor the main thread's stack may reach. */
 #define MAIN_STACK_UP   (8ul << 20)
@@ -55,8 +54,6 @@ typedef struct {
     int (*timedwait)(pthread_cond_t *, pthread_mutex_t *,
         const struct timespec *);
     int (*signal)(pthread_cond_t *);
-    int (*madvise)(void *, size_t, int);
-    void *(*mmap)(void *, size_t, int, int, int, off_t);
     int (*atfork)(void (*)(void), void (*)(void), void (*)(void), void *);
     void (*exit)(int) __attribute__((noreturn));
 } libc_t;
@@ -112,8 +109,6 @@ find_libc(void)
     libc.wait = next("pthread_cond_wait", "GLIBC_2.3.2");
     libc.timedwait = next("pthread_cond_timedwait", "GLIBC_2.3.2");
     libc.signal = next("pthread_cond_signal", "GLIBC_2.3.2");
-    libc.madvise = dlsym(RTLD_NEXT, "madvise");
-    libc.mmap = dlsym(RTLD_NEXT, "mmap");
     libc.syscall = dlsym(RTLD_NEXT, "syscall");
     libc.atfork = dlsym(RTLD_NEXT, "__register_atfork");
     libc.exit = dlsym(RTLD_NEXT, "exit");
@@ -121,29 +116,11 @@ find_libc(void)
 
     if (libc.create == NULL || libc.join == NULL || libc.wait == NULL
         || libc.timedwait == NULL || libc.signal == NULL
-        || libc.madvise == NULL || libc.mmap == NULL || libc.syscall == NULL
-        || libc.atfork == NULL || libc.exit == NULL)
+        || libc.syscall == NULL || libc.atfork == NULL || libc.exit == NULL)
     {
         fprintf(stderr, "libsbx_node.so: this libc lacks a call of threads\n");
         _exit(1);
     }
-}
-
-
-/*
- * V8 keeps its heap from children (MADV_DONTFORK), which would die of their
- * first look at it.
- */
-int
-madvise(void *at, size_t len, int advice)
-{
-    find_libc();
-
-    if (advice == MADV_DONTFORK && !sbx_node_in_child) {
-        return 0;
-    }
-
-    return libc.madvise(at, len, advice);
 }
 
 
@@ -175,35 +152,6 @@ syscall(long number, ...)
 
     return libc.syscall(number, arg[0], arg[1], arg[2], arg[3], arg[4],
                         arg[5]);
-}
-
-
-/*
- * V8 asks for each piece of its heap at a random address.  Spread over all of
- * the address space, each would need three pages of page tables of its own, which
- * every fork has to make and every exit to free: most of what both cost.  Where
- * the kernel chooses, pieces lie side by side (below an address that it, too,
- * chose at random).  The reserve for code is larger, and has to be near the text.
- */
-void *
-mmap(void *at, size_t len, int rights, int flags, int fd, off_t offset)
-{
-    find_libc();
-
-    if (rights == PROT_NONE && (flags & MAP_ANONYMOUS)
-        && !(flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) && len <= PIECE_MAX)
-    {
-        at = NULL;
-    }
-
-    return libc.mmap(at, len, rights, flags, fd, offset);
-}
-
-
-void *
-mmap64(void *at, size_t len, int rights, int flags, int fd, off_t offset)
-{
-    return mmap(at, len, rights, flags, fd, offset);
 }
 
 

@@ -117,7 +117,7 @@ make_argv(const sbx_zyg_t *z)
 
         argv[n++] = "--no-warnings";
         argv[n++] = "--expose-internals";
-        argv[n++] = "--min-semi-space-size=4";
+        argv[n++] = "--semi-space-growth-factor=1";
         argv[n++] = "-r";
         argv[n++] = script;
         argv[n++] = "main.js";

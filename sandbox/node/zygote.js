@@ -68,7 +68,7 @@ v8.setFlagsFromString('--no-expose-gc');
 v8.setFlagsFromString('--flush-bytecode');
 v8.setFlagsFromString('--lazy-feedback-allocation');
 v8.setFlagsFromString('--no-always-sparkplug');
-v8.setFlagsFromString('--min-semi-space-size=0');
+v8.setFlagsFromString('--semi-space-growth-factor=2');
 
 addon.setup(warm.touch, process, internals.exitFields,
             internals.codeAt, internals.hasCodeAt);

@@ -40,7 +40,7 @@
 #define EXCLUSIVE   (UINT64_C(1) << 56)
 
 /* A gap of one page costs less than another call. */
-#define GAP_PAGES   1
+#define GAP_PAGES   0
 
 
 /* How a run uses a page; what is its own may be written to as well. */
@@ -66,6 +66,8 @@ static void each_page(sbx_hot_t *hot,
     void (*page)(sbx_hot_t *hot, const range_t *m, uintptr_t at, size_t index,
                  use_t use));
 static void remember(sbx_hot_t *hot, const range_t *m, uintptr_t at,
+    size_t index, use_t use);
+static void remember_shared(sbx_hot_t *hot, const range_t *m, uintptr_t at,
     size_t index, use_t use);
 static void compare(sbx_hot_t *hot, const range_t *m, uintptr_t at,
     size_t index, use_t use);
@@ -95,7 +97,7 @@ sbx_hot_learn(int (*motions)(sbx_hot_t *hot, void *arg), void *arg)
     if (pid == 0) {
         (void) alarm(LEARN_S);
         note_mappings(hot);
-        sbx_hot_begin(hot);
+        each_page(hot, remember_shared);
 
         if (motions(hot, arg) == 0) {
             sbx_hot_end(hot);
@@ -286,6 +288,15 @@ remember(sbx_hot_t *hot, const range_t *m, uintptr_t at, size_t index,
     (void) at;
 
     hot->before[index] = (unsigned char) use;
+}
+
+
+/* A fork has nothing of its own yet, but for what finding that out took. */
+static void
+remember_shared(sbx_hot_t *hot, const range_t *m, uintptr_t at, size_t index,
+    use_t use)
+{
+    remember(hot, m, at, index, use == USE_OWN ? USE_MAPPED : use);
 }
 
 

@@ -62,41 +62,27 @@ static const char short_program[] = "print(1 + 1)\n";
  * each on a page of its own.  Only a fork that learns may run this: it reads
  * standard input.
  */
-static const char first_lines[] =
-    "import array, base64, bisect, cmath, collections, copy, dataclasses\n"
-    "import datetime, decimal, enum, fractions, functools, hashlib, heapq\n"
-    "import io, itertools, json, math, operator, os, queue, random, re\n"
-    "import statistics, string, struct, sys, textwrap, threading, time\n"
-    "import traceback, typing\n"
-    "from bisect import bisect_left, bisect_right, insort\n"
-    "from collections import Counter, OrderedDict, defaultdict, deque\n"
-    "from collections import namedtuple\n"
-    "from copy import deepcopy\n"
-    "from dataclasses import dataclass, field\n"
-    "from datetime import date, datetime, timedelta\n"
-    "from decimal import Decimal, getcontext\n"
-    "from enum import Enum\n"
-    "from fractions import Fraction\n"
-    "from functools import cmp_to_key, lru_cache, partial, reduce\n"
-    "from heapq import heapify, heappop, heappush\n"
-    "from itertools import accumulate, chain, combinations, permutations\n"
-    "from itertools import product\n"
-    "from math import ceil, floor, gcd, inf, sqrt\n"
-    "from random import choice, randint, shuffle\n"
-    "from typing import Dict, List, Optional, Tuple\n"
-    "sys.setrecursionlimit(10000)\n"
-    "n = int(input())\n"
-    "a, b = map(int, sys.stdin.readline().split())\n"
-    "for line in sys.stdin:\n"
-    "    print(line.strip())\n"
-    "sys.stdin.read()\n"
-    "sys.stdin.buffer.read()\n"
-    "@lru_cache(maxsize=None)\n"
-    "def fib(n):\n"
-    "    return n if n < 2 else fib(n - 1) + fib(n - 2)\n"
-    "print(fib(n), randint(1, 6), re.sub('a', 'b', 'aab'))\n"
-    "print(json.loads(json.dumps({'a': [1, 2.5, None]})), sep='')\n"
-    "sys.stdout.write('%s\\n' % math.sqrt(2))\n";
+static const char *const first_lines[] = {
+    "import array, base64, bisect, collections, copy, dataclasses, datetime\n",
+    "import decimal, enum, fractions, functools, hashlib, heapq, io\n",
+    "import itertools, json, math, operator, os, queue, random, re\n",
+    "import statistics, string, struct, sys, textwrap, threading, time\n",
+    "import traceback, typing\n",
+    "from bisect import bisect_left, bisect_right, insort\n",
+    "from collections import Counter, OrderedDict, defaultdict, deque\n",
+    "from collections import namedtuple\n",
+    "from dataclasses import dataclass, field\n",
+    "from functools import cmp_to_key, lru_cache, partial, reduce\n",
+    "from heapq import heapify, heappop, heappush\n",
+    "from itertools import accumulate, combinations, permutations, product\n",
+    "from math import ceil, gcd, inf, sqrt\n",
+    "from typing import Dict, List, Optional, Tuple\n",
+    "import sys\nsys.setrecursionlimit(10000)\n",
+    "n = int(input())\na, b = map(int, input().split())\n",
+    "import sys\nfor line in sys.stdin:\n    print(line.strip())\n"
+    "sys.stdin.read()\n",
+    NULL
+};
 
 static const char first_input[] = "3\n4 5\n6\n";
 
@@ -109,6 +95,8 @@ static sbx_hot_t *hot[2];
 static int
 rehearse_forked(sbx_hot_t *unused, void *standby)
 {
+    const char *const *program;
+
     (void) unused;
 
     sbx_python_forked();
@@ -121,7 +109,13 @@ rehearse_forked(sbx_hot_t *unused, void *standby)
         return -1;
     }
 
-    return rehearse(first_lines);
+    for (program = first_lines; *program != NULL; program++) {
+        if (rehearse(*program) == -1) {
+            return -1;
+        }
+    }
+
+    return 0;
 }
 
 

@@ -7,7 +7,7 @@ import time
 
 WARM_UP = 3         # rounds that do not count
 UNREAPED = ('bubblewrap',)  # leave before their children's time is counted
-PAUSE_S = 0.004     # idle time in which standby children become ready
+PAUSE_S = 0.02      # standby children become ready, what has ended is cleaned
 
 
 class Row:

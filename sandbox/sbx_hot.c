@@ -195,8 +195,8 @@ sbx_hot_warm(const sbx_hot_t *hot)
 
 
 /*
- * The mappings that a child will find, too.  What the fork maps itself later (an
- * arena, more of the heap) no child has.
+ * The mappings that a child will find, too.  What the fork maps itself later
+ * (an arena, more of the heap) no child has.
  */
 static void
 note_mappings(sbx_hot_t *hot)
@@ -300,7 +300,7 @@ remember_shared(sbx_hot_t *hot, const range_t *m, uintptr_t at, size_t index,
 }
 
 
-/* An exclusive page of a mapping that cannot be written to is the only user's. */
+/* An exclusive page that cannot be written to has one user only. */
 static void
 compare(sbx_hot_t *hot, const range_t *m, uintptr_t at, size_t index,
     use_t use)

@@ -363,6 +363,10 @@ void sbx_zygote_count_run(const sbx_lane_t *lane);
 void sbx_zygote_kill(const sbx_lane_t *lane);
 /* One of ours, in service or beside. */
 int sbx_zygote_is_pid(pid_t pid);
+/* It is not the one that serves. */
+int sbx_zygote_is_beside(const sbx_zyg_t *z);
+/* The lane asked z for a child and has no answer yet. */
+int sbx_zygote_waits_for(const sbx_lane_t *lane, const sbx_zyg_t *z);
 void sbx_listener_unref(sbx_listener_t *listener);
 /* Starts one beside the one that serves; -1 with errno. */
 int sbx_zygote_start(sbx_zyg_t *z);
@@ -370,6 +374,10 @@ int sbx_zygote_start(sbx_zyg_t *z);
 void sbx_zygote_exchange(sbx_zygote_kind_t kind);
 /* Ends a retired one that owes nobody a child. */
 void sbx_zygote_end_retired(sbx_zyg_t *z);
+
+/* sbx_zygote_word.c, called by the loop: its control socket, what it prints */
+void sbx_zygote_spoke(sbx_event_t *ev, uint32_t events);
+void sbx_zygote_log(sbx_event_t *ev, uint32_t events);
 
 /* sbx_renew.c */
 /* Why a zygote is to be renewed; NULL: it is not. */

@@ -92,8 +92,9 @@ open_program(sbx_zyg_t *z)
 
 /*
  * --expose-internals shows the bootstrap's parts to the warm-up, which hides
- * them again; the larger young generation spares allocating programs most of
- * their collections.  What main.js is named after is never opened: see node/zygote.js.
+ * them again.  What the warm-up leaves of the young generation every child that
+ * fills it has to copy: so that one does not grow until the zygote serves.  A
+ * file main.js is never opened: see node/zygote.js.
  */
 static char **
 make_argv(const sbx_zyg_t *z)

@@ -166,8 +166,8 @@ sbx_listener_unref(sbx_listener_t *listener)
 }
 
 
-static int
-is_beside(const sbx_zyg_t *z)
+int
+sbx_zygote_is_beside(const sbx_zyg_t *z)
 {
     return z == &sbx_super.besides[z->kind];
 }
@@ -235,9 +235,8 @@ restart_later(sbx_zyg_t *z)
 }
 
 
-/* It asked z for a child and has no answer yet. */
-static int
-waits_for(const sbx_lane_t *lane, const sbx_zyg_t *z)
+int
+sbx_zygote_waits_for(const sbx_lane_t *lane, const sbx_zyg_t *z)
 {
     return lane->generation == z->generation && lane->pid == 0
            && (lane->state == SBX_LANE_FORKING
@@ -255,7 +254,7 @@ fail_pending_forks(sbx_zyg_t *z)
     (void) sbx_fail(&err, SBX_STEP_FORK, 0, "the zygote died");
 
     for (i = 0; i < sbx_super.nlanes; i++) {
-        if (waits_for(&sbx_super.lanes[i], z)) {
+        if (sbx_zygote_waits_for(&sbx_super.lanes[i], z)) {
             sbx_lane_fork_failed(&sbx_super.lanes[i], &err);
         }
     }
@@ -268,100 +267,13 @@ sbx_zygote_end_retired(sbx_zyg_t *z)
     unsigned i;
 
     for (i = 0; i < sbx_super.nlanes; i++) {
-        if (waits_for(&sbx_super.lanes[i], z)) {
+        if (sbx_zygote_waits_for(&sbx_super.lanes[i], z)) {
             return;
         }
     }
 
     if (z->pid != 0) {
         (void) kill(z->pid, SIGKILL);
-    }
-}
-
-
-/* What a zygote writes to its stdout and stderr: for the log, line by line. */
-static void
-zygote_log(sbx_event_t *ev, uint32_t events)
-{
-    char buf[1024], *line, *end;
-    ssize_t n;
-    sbx_zyg_t *z = ev->data;
-
-    (void) events;
-
-    n = read(z->log_fd, buf, sizeof(buf) - 1);
-
-    if (n <= 0) {
-        if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
-            sbx_event_clear(ev);
-        }
-        return;
-    }
-
-    buf[n] = '\0';
-
-    for (line = strtok_r(buf, "\n", &end); line != NULL;
-         line = strtok_r(NULL, "\n", &end))
-    {
-        if (is_beside(z) && sbx_renew_is_failing(z)) {
-            continue;
-        }
-
-        sbx_log(SBX_LOG_WARN, 0, "zygote %d: %s", (int) z->kind, line);
-    }
-}
-
-
-/*
- * It cannot be what the configuration asks for.  Without it the language would
- * run, but not as its operator means it to: so it does not.
- */
-static void
-refused(sbx_zyg_t *z, const sbx_zmsg_t *msg)
-{
-    size_t i, last = msg->tag - 1;
-    const char *place = NULL;
-    char *const *names = sbx_super.conf->modules;
-    char *const *places = sbx_super.conf->modules_at;
-    sbx_runtime_t *rt = sbx_zygote_runtime(z->kind);
-
-    for (i = 0; places != NULL && places[i] != NULL && i <= last; i++) {
-        place = i == last ? places[i] : NULL;
-    }
-
-    snprintf(z->why, sizeof(z->why), "sandbox_preload: module \"%.100s\"%s"
-             "%.150s %.220s", names[last], place != NULL ? " in " : "",
-             place != NULL ? place : "", msg->err.text);
-
-    if (!is_beside(z) && rt != NULL && strcmp(rt->refused, z->why) != 0) {
-        memcpy(rt->refused, z->why, sizeof(rt->refused));
-        sbx_log(SBX_LOG_CRIT, 0, "no run of %s is possible: %s",
-                rt->conf->name, rt->refused);
-    }
-}
-
-
-static void
-cannot_start(sbx_zyg_t *z, const sbx_zmsg_t *msg)
-{
-    size_t n = 0;
-    char *const *names = sbx_super.conf->modules;
-
-    while (names != NULL && names[n] != NULL) {
-        n++;
-    }
-
-    if (msg->tag >= 1 && msg->tag <= n) {
-        refused(z, msg);
-
-    } else if (z->kind == SBX_ZYGOTE_KIND_NODE && !is_beside(z)
-               && !z->proven)
-    {
-        /* another node than it knows: no start of it will be better */
-        sbx_zygote_refuse(z->kind, msg->err.text);
-
-    } else if (!is_beside(z) || !sbx_renew_is_failing(z)) {
-        sbx_log_err(SBX_LOG_ERR, &msg->err, "zygote cannot start");
     }
 }
 
@@ -379,9 +291,9 @@ zygote_ended(sbx_event_t *ev, uint32_t events)
     }
 
     /* its last words say why */
-    zygote_log(&z->ev_log, EPOLLIN);
+    sbx_zygote_log(&z->ev_log, EPOLLIN);
 
-    if (!is_beside(z) && z->why[0] == '\0') {
+    if (!sbx_zygote_is_beside(z) && z->why[0] == '\0') {
         sbx_log(SBX_LOG_ERR, 0, "zygote %d (pid %d) ended with status 0x%x",
                 (int) z->kind, (int) z->pid, (unsigned) status);
     }
@@ -389,7 +301,7 @@ zygote_ended(sbx_event_t *ev, uint32_t events)
     close_zygote(z);
     fail_pending_forks(z);
 
-    if (is_beside(z)) {
+    if (sbx_zygote_is_beside(z)) {
         sbx_renew_ended(z);
 
     } else {
@@ -412,156 +324,11 @@ zygote_ended(sbx_event_t *ev, uint32_t events)
 
 
 static void
-hello(sbx_zyg_t *z, const sbx_zmsg_t *msg, int fd)
-{
-    sbx_listener_t *l;
-    sbx_runtime_t *rt = sbx_zygote_runtime(z->kind);
-
-    sbx_timer_clear(&z->timer);
-    z->why[0] = '\0';
-    z->open_files = msg->open_files;
-
-    if (rt != NULL && !is_beside(z)) {
-        rt->refused[0] = '\0';
-    }
-
-    if (fd >= 0) {
-        l = calloc(1, sizeof(*l));
-
-        if (l == NULL) {
-            close(fd);
-
-        } else {
-            l->fd = fd;
-            l->refs = 1;
-            l->killable = msg->notify == 2;
-            l->ev.handler = sbx_notify_handler;
-            l->ev.data = l;
-            z->listener = l;
-
-            if (sbx_event_set(&l->ev, fd, EPOLLIN) < 0) {
-                sbx_log(SBX_LOG_ALERT, errno, "epoll");
-            }
-        }
-
-    } else {
-        if (!(sbx_super.missing & SBX_LAYER_NOTIFY)) {
-            sbx_log(SBX_LOG_WARN, 0, "no seccomp listener: refused calls are "
-                    "not named");
-        }
-        sbx_super.missing |= SBX_LAYER_NOTIFY;
-    }
-
-    z->ready = 1;
-    z->base_bytes = rt != NULL && rt->address_space ? msg->vm_size
-                                                    : msg->vm_data;
-    z->anon_bytes = sbx_renew_anon_bytes(z->pid);
-
-    if (is_beside(z)) {
-        sbx_renew_hello(z);
-        return;
-    }
-
-    if (rt == NULL || z->proven || sbx_probe_zygote(rt) < 0) {
-        sbx_zygote_prove(z->kind);
-    }
-
-    sbx_queue_dispatch();
-}
-
-
-static sbx_lane_t *
-lane_of_tag(const sbx_zyg_t *z, uint32_t tag)
-{
-    unsigned i;
-    sbx_lane_t *lane;
-
-    for (i = 0; i < sbx_super.nlanes; i++) {
-        lane = &sbx_super.lanes[i];
-
-        if (lane->tag == tag && waits_for(lane, z)) {
-            return lane;
-        }
-    }
-
-    return NULL;
-}
-
-
-static void
-zygote_spoke(sbx_event_t *ev, uint32_t events)
-{
-    int fd, nfds, fds[SBX_FDMSG_MAX];
-    ssize_t n;
-    sbx_zmsg_t msg;
-    sbx_lane_t *lane;
-    sbx_zyg_t *z = ev->data;
-
-    (void) events;
-
-    n = sbx_fdmsg_recv(z->ctl_fd, &msg, sizeof(msg), fds, &nfds);
-
-    if (n < 0 && errno == EAGAIN) {
-        return;
-    }
-
-    if (n != (ssize_t) sizeof(msg) || nfds > 1) {
-
-        /* the end, or nonsense: its pidfd tells the rest */
-        sbx_event_clear(ev);
-        (void) kill(z->pid, SIGKILL);
-
-        while (nfds > 0) {
-            close(fds[--nfds]);
-        }
-        return;
-    }
-
-    fd = nfds == 1 ? fds[0] : -1;
-
-    if (msg.type == SBX_ZMSG_HELLO && !z->ready) {
-        hello(z, &msg, fd);
-        return;
-    }
-
-    if (msg.type == SBX_ZMSG_FAILED && !z->ready && fd < 0) {
-        msg.err.text[sizeof(msg.err.text) - 1] = '\0';
-        cannot_start(z, &msg);
-        return;
-    }
-
-    lane = lane_of_tag(z, msg.tag);
-
-    if (lane != NULL && msg.type == SBX_ZMSG_FORKED && fd >= 0) {
-        if (z->listener != NULL) {
-            lane->listener = z->listener;
-            z->listener->refs++;
-        }
-        sbx_lane_forked(lane, msg.pid, fd);
-
-    } else {
-        if (fd >= 0) {
-            close(fd);
-        }
-
-        if (lane != NULL) {
-            msg.err.text[sizeof(msg.err.text) - 1] = '\0';
-            sbx_lane_fork_failed(lane, &msg.err);
-        }
-    }
-
-    if (z->retired) {
-        sbx_zygote_end_retired(z);
-    }
-}
-
-
-static void
 hello_overdue(sbx_timer_t *timer)
 {
     sbx_zyg_t *z = timer->data;
 
-    if (!is_beside(z) || !sbx_renew_is_failing(z)) {
+    if (!sbx_zygote_is_beside(z) || !sbx_renew_is_failing(z)) {
         sbx_log(SBX_LOG_ERR, 0, "zygote %d said nothing for %d ms",
                 (int) z->kind, HELLO_MS);
     }
@@ -574,8 +341,8 @@ static void
 watch(sbx_zyg_t *z)
 {
     z->ev_pid.handler = zygote_ended;
-    z->ev_ctl.handler = zygote_spoke;
-    z->ev_log.handler = zygote_log;
+    z->ev_ctl.handler = sbx_zygote_spoke;
+    z->ev_log.handler = sbx_zygote_log;
     z->ev_pid.data = z->ev_ctl.data = z->ev_log.data = z;
 
     if (sbx_event_set(&z->ev_pid, z->pidfd, EPOLLIN) < 0

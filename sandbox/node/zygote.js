@@ -63,8 +63,8 @@ gc({ type: 'minor' });
 gc({ type: 'minor' });
 v8.setFlagsFromString('--no-expose-gc');
 
-// These have acted.  V8 refuses the cached code of node's own modules while any
-// flag differs from its default.
+// These have acted, as has the one of the command line.  V8 refuses the cached
+// code of node's own modules while any flag differs from its default.
 v8.setFlagsFromString('--flush-bytecode');
 v8.setFlagsFromString('--lazy-feedback-allocation');
 v8.setFlagsFromString('--no-always-sparkplug');

@@ -23,13 +23,23 @@ const programs = [
   ['module.mjs', PIPES], ['common.js', PIPES], ['common.js', PIPES],
 ];
 
+// What a name of globalThis is, if it is a getter; of others nothing is asked:
+// from node 22 on some are made, and half a megabyte of code is loaded, as soon as
+// somebody looks at their descriptor.
+const lookupGetter = Object.prototype.__lookupGetter__;
+
+function describeGetter(name) {
+  return lookupGetter.call(globalThis, name) === undefined
+    ? null : Object.getOwnPropertyDescriptor(globalThis, name);
+}
+
 module.exports = (addon, internals) => {
   const dir = path.join(__dirname, 'warm');
   const hello = path.join(dir, 'hello.js');
   const source = fs.readFileSync(hello, 'utf8');
   const runMain = Module.runMain;
   const globals = new Map(Reflect.ownKeys(globalThis).map(
-    (name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)]));
+    (name) => [name, describeGetter(name)]));
   const modules = new Set(Object.keys(require.cache));
   const listeners = new Map(process.eventNames().map(
     (name) => [name, process.rawListeners(name)]));
@@ -123,12 +133,12 @@ module.exports = (addon, internals) => {
     // those that node makes when they are first used, too
     for (const name of Reflect.ownKeys(globalThis)) {
       const then = globals.get(name);
-      const now = Object.getOwnPropertyDescriptor(globalThis, name);
 
       if (then === undefined) {
         Reflect.deleteProperty(globalThis, name);
 
-      } else if (then.get !== now.get) {
+      } else if (then !== null
+                 && then.get !== lookupGetter.call(globalThis, name)) {
         Object.defineProperty(globalThis, name, then);
       }
     }

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 static char *area;              /* the process's arguments, one after another */
 static size_t area_len;
 static char program[PATH_MAX];
+static char script[PATH_MAX];   /* what SBX_NODE_SCRIPT stands for; "": no more */
 
 
 /* libc knows where the first of them lies; the kernel, how long all are. */
@@ -38,10 +40,16 @@ sbx_node_note_command(void)
         close(fd);
     }
 
-    if (n > 0 && strcmp(buf, program_invocation_name) == 0) {
+    if (n > 1 && strcmp(buf, program_invocation_name) == 0) {
         area = program_invocation_name;
         area_len = (size_t) n;
         (void) realpath(area, program);
+
+        for (n--; n > 0 && area[n - 1] != '\0'; n--) {
+            /* the last argument */
+        }
+
+        strncpy(script, area + n, sizeof(script) - 1);
     }
 }
 
@@ -80,6 +88,42 @@ sbx_node_show_command(const sbx_job_t *job)
         at = append(at, job->args[i].data, job->args[i].len);
     }
 }
+
+
+/*
+ * node 18 has what -r names loaded anew in a Worker that a Worker starts, where
+ * the zygote's script is not: a file that is empty then, and that script once.
+ */
+int
+open64(const char *path, int flags, ...)
+{
+    int fd, mode;
+    va_list args;
+    static int (*next)(const char *, int, ...);
+
+    if (next == NULL) {
+        next = dlsym(RTLD_NEXT, "open64");
+    }
+
+    va_start(args, flags);
+    mode = va_arg(args, int);
+    va_end(args);
+
+    if (script[0] != '\0' && !sbx_node_in_child
+        && strcmp(path, SBX_NODE_SCRIPT) == 0)
+    {
+        fd = next(script, flags, mode);
+        script[0] = '\0';
+        return fd;
+    }
+
+    return next(path, flags, mode);
+}
+
+
+int
+open(const char *path, int flags, ...)
+    __attribute__((alias("open64")));
 
 
 /* node asks for its own path in each Worker again. */

@@ -39,6 +39,8 @@
 #include "sbx_job.h"
 
 #define SBX_ZYGOTE_EXEC         "exec-zygote"
+/* what node is told to load first; see sbx_node_command.c */
+#define SBX_NODE_SCRIPT         "/dev/null"
 #define SBX_PRELOAD_ENV         "SBX_PRELOAD"   /* modules, by spaces */
 #define SBX_ZYGOTE_CONTROL_FD   3
 #define SBX_ZYGOTE_FILTERS_FD   4

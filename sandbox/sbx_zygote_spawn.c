@@ -93,8 +93,8 @@ open_program(sbx_zyg_t *z)
 /*
  * --expose-internals shows the bootstrap's parts to the warm-up, which hides
  * them again.  What the warm-up leaves of the young generation every child that
- * fills it has to copy: so that one does not grow until the zygote serves.  A
- * file main.js is never opened: see node/zygote.js.
+ * fills it has to copy: so that one does not grow until the zygote serves.  Its
+ * script is loaded by -r, under another name: see sbx_node_command.c.
  */
 static char **
 make_argv(const sbx_zyg_t *z)
@@ -120,8 +120,8 @@ make_argv(const sbx_zyg_t *z)
         argv[n++] = "--expose-internals";
         argv[n++] = "--semi-space-growth-factor=1";
         argv[n++] = "-r";
+        argv[n++] = SBX_NODE_SCRIPT;
         argv[n++] = script;
-        argv[n++] = "main.js";
     }
 
     return argv;

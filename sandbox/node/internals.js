@@ -78,6 +78,9 @@ function setOrigin(mono, real) {
 
   if (wall !== undefined) {
     milestones[wall] = real;
+  }
+
+  if (ready !== undefined) {
     milestones[ready] = mono + 1000;
   }
 

@@ -1,4 +1,5 @@
-// zygote.js: makes the node process that loads it (node -r) a zygote.
+// zygote.js: makes the node process that loads it (node -r, as another file) a
+// zygote.
 //
 // Runs in the Node zygote before its main script, and in each child from the
 // fork to the program's first line.  node's own bootstrap reads Module.runMain
@@ -18,6 +19,7 @@ const execArgv = ['--no-warnings'];
 const execPath = fs.realpathSync(process.argv0);
 const runMain = Module.runMain;
 const home = process.env.HOME;
+const dir = path.dirname(process.argv[1]);
 
 // This process was started by a descriptor, which node took for its path; where
 // it looks for modules follows from that.
@@ -32,7 +34,7 @@ function loadAddon(file) {
   return module.exports;
 }
 
-const addon = loadAddon(path.join(__dirname, '..', 'libsbx_node.so'));
+const addon = loadAddon(path.join(dir, '..', 'libsbx_node.so'));
 
 // What programs load most.  None of these is seen by a program: built-in
 // modules have no place in require.cache.
@@ -48,12 +50,12 @@ v8.setFlagsFromString('--no-flush-bytecode');
 v8.setFlagsFromString('--no-lazy-feedback-allocation');
 v8.setFlagsFromString('--always-sparkplug');
 
-const internals = require('./internals.js');
+const internals = require(path.join(dir, 'internals.js'));
 
 internals.isolateWorkers(execArgv);
 builtins.concat('worker_threads').forEach((id) => require(id));
 
-const warm = require('./warm.js')(addon, internals);
+const warm = require(path.join(dir, 'warm.js'))(addon, internals);
 
 // Minor collections only: a full one moves everything, and children then copy
 // more pages.

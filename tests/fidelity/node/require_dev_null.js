@@ -1,0 +1,2 @@
+// an empty module, whatever a zygote was started with
+console.log(require('/dev/null'), Object.keys(require.cache).length);

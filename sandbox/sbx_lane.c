@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -90,6 +91,32 @@ sbx_lane_kill(sbx_lane_t *lane, sbx_kill_t why)
 }
 
 
+/*
+ * The answer went out before the end, which has to agree with it: the same
+ * status, and nothing written since.
+ */
+static void
+check_early_answer(const sbx_lane_t *lane, int status)
+{
+    int i, left;
+
+    if (status != lane->early_status) {
+        sbx_log(SBX_LOG_ALERT, 0, "slot %d: reaped status 0x%x differs from "
+                "the answered 0x%x", lane->slot.index, (unsigned) status,
+                (unsigned) lane->early_status);
+    }
+
+    for (i = 0; i < 2; i++) {
+        left = 0;
+
+        if (ioctl(lane->out_fd[i], FIONREAD, &left) == 0 && left > 0) {
+            sbx_log(SBX_LOG_ALERT, 0, "slot %d: %d bytes were written after "
+                    "the answer", lane->slot.index, left);
+        }
+    }
+}
+
+
 /* pidfd readable: the child is a zombie.  Reaped here and nowhere else. */
 static void
 child_ended(sbx_event_t *ev, uint32_t events)
@@ -127,12 +154,8 @@ child_ended(sbx_event_t *ev, uint32_t events)
              + (uint64_t) ru.ru_stime.tv_sec * 1000000u
              + (uint64_t) ru.ru_stime.tv_usec;
 
-    if (lane->answered && status != lane->early_status
-        && lane->kill == SBX_KILL_NONE)
-    {
-        sbx_log(SBX_LOG_ALERT, 0, "slot %d: reaped status 0x%x differs from "
-                "the answered 0x%x", lane->slot.index, (unsigned) status,
-                (unsigned) lane->early_status);
+    if (lane->answered && lane->kill == SBX_KILL_NONE) {
+        check_early_answer(lane, status);
     }
 
     if (lane->run != NULL && lane->t0_ns != 0) {

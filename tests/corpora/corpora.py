@@ -12,11 +12,14 @@ name of a test, and chooses:
                             is how each test of it ended
     parser/DIRECTORY        test262-parser-tests, compiled in each way that node
                             has; compared with a plain node outside, too
-    program/DIRECTORY/FILE  the same files, each a program of its own
+    program/DIRECTORY/FILE  the same files, each a program of its own, but for
+                            pass-explicit, which is pass with more parentheses
 
-left_out.txt says which modules are left out, differences.txt what is known to
-differ; both with the reason.  A test that differs is run again both ways: when
-it then also differs from itself it is unstable, and shown, but proves nothing.
+Every module is run but for what left_out.txt names; the kinds of its reasons
+are counted.  A module with no test that passes from a cold start is compared,
+too, but counted as left out.  differences.txt has what is known to differ, with
+the reason.  A test that differs is run again both ways: when it then also
+differs from itself it is unstable, and shown, but proves nothing.
 """
 
 import argparse
@@ -41,11 +44,12 @@ import run as fidelity
 from nginx import PLENTY, Site, wait_for
 
 MODULES = pathlib.Path("/usr/lib/python3.11/test")
+SPLIT = ("test_asyncio",)       # packages whose modules are run one by one
 PACKAGE, VERSION = "test262-parser-tests", "0.0.5"
 DIRECTORIES = ("pass", "pass-explicit", "fail", "early")
 END = "(its end)"       # of a run, beside those of its tests
 BATCH = 250             # files of a job: SBX_FILES_MAX and some air
-SECONDS = 300
+SECONDS = 150           # of a run; what needs more is left out
 AGAIN = 2
 
 # Beside nginx's own server, whose limits are for other programs.
@@ -56,9 +60,10 @@ SERVER = """
         keepalive_requests 100000;
         location = /run {
             sandbox any;
-            sandbox_memory 512m;
-            sandbox_timeout 300s;
-            sandbox_cpu_time 300s;
+            sandbox_memory 1g;
+            sandbox_memory_mode soft;
+            sandbox_timeout %ds;
+            sandbox_cpu_time %ds;
             sandbox_output 8m;
             sandbox_disk 256m;
             sandbox_processes 64;
@@ -74,7 +79,7 @@ WITNESS = {
             "'latin1').includes('libseccomp') ? 'True' : 'False')\n",
 }
 # Times, numbers, names and addresses in the text of an error.
-NOISE = re.compile(r"0x[0-9a-f]+|\d+|@test_\w+|/tmp/\w+|tmp\w{8}")
+NOISE = re.compile(r"0x[0-9a-f]+|\d+|@test_\w+|/tmp/\w+|[Tt]mp\w{8}")
 
 
 def job(language, code, name=None, args=(), files=None, limits=None):
@@ -106,6 +111,7 @@ class Inside:
 class Corpus:
     """Items that are run both ways; what a run said becomes a dictionary of
     outcomes, by the name of the test."""
+    left_out = {}
 
     def __init__(self, inside):
         self.inside = inside
@@ -115,6 +121,9 @@ class Corpus:
         return [self.outcomes(item, self.inside.run(self.job(item), cold))
                 for cold in (False, True)]
 
+    def unused(self, _):
+        return None
+
 
 class CPython(Corpus):
     title = "cpython"
@@ -123,18 +132,27 @@ class CPython(Corpus):
         super().__init__(inside)
         self.code = (HERE / "cpython.py").read_bytes()
         self.left_out = read_table("left_out.txt")
+        for module, reason in self.left_out.items():
+            if not re.match(r"[a-z ]+: ", reason):
+                sys.exit(f"left_out.txt: {module}: no kind of reason")
 
     def items(self):
         names = sorted(p.stem for p in MODULES.iterdir()
                        if p.name.startswith("test_")
                        and (p.suffix == ".py" or p.is_dir()))
-        unknown = set(self.left_out) - set(names)
+        unknown = {n.split(".")[0] for n in self.left_out} - set(names)
         if unknown:
             sys.exit(f"left_out.txt: no such module: {' '.join(unknown)}")
+        for package in SPLIT:
+            names.remove(package)
+            names += sorted(f"{package}.{p.stem}" for p
+                            in (MODULES / package).glob("test_*.py"))
         return [n for n in names if n not in self.left_out]
 
     def job(self, item):
-        return job("python", self.code, args=[item])
+        return job("python", self.code, args=[item] + [
+            "-" + what for what in self.left_out
+            if what.startswith(item + ".")])
 
     def outcomes(self, item, outcome):
         found = collections.defaultdict(list)
@@ -144,9 +162,19 @@ class CPython(Corpus):
                 how, test, detail = line[1:].split("\t")
                 found[test].append(f"{how} {NOISE.sub('#', detail)}".strip())
         known = {test: " + ".join(hows) for test, hows in found.items()}
-        known[END] = " ".join(map(str, outcome.end)) + known.pop(item + END,
-                                                                 "")
+        how, *what = map(str, outcome.end)
+        if how == "verdict":
+            what = [NOISE.sub("#", " ".join(what))]
+        known[END] = " ".join([how, *what]) + known.pop(item + END, "")
         return known
+
+    def unused(self, known):
+        """Why a run shows nothing of a module, or None."""
+        hows = {how.split()[0] for test, how in known.items() if test != END}
+        if "ok" in hows:
+            return None
+        return ("skipped by itself" if hows <= {"skip"} else
+                "none passes from a cold start")
 
 
 class Parser(Corpus):
@@ -198,7 +226,7 @@ class Programs(Corpus):
         self.root = root
 
     def items(self):
-        for directory in DIRECTORIES:
+        for directory in ("pass", "fail", "early"):
             for file in sorted((self.root / directory).glob("*.js")):
                 yield f"{directory}/{file.name}"
 
@@ -209,7 +237,8 @@ class Programs(Corpus):
             limits={"cpu_time": "1s"})
 
     def outcomes(self, item, outcome):
-        return {"": " ".join(map(str, outcome.view(False)))}
+        end, *streams = outcome.view(False)
+        return {"": " ".join(map(str, [*end, *streams]))}
 
 
 def goal(file):
@@ -264,7 +293,7 @@ def compare(corpus, item):
         ways = [seen(name, way) for way in range(len(rounds[0]))]
         apart = any(not ways[0] & other for other in ways[1:])
         found[name] = ("differs" if apart else "unstable", ways)
-    return found, rounds[0][0]
+    return found, rounds[0][1]
 
 
 class Report:
@@ -273,9 +302,12 @@ class Report:
         self.items = collections.Counter()
         self.counts = collections.defaultdict(collections.Counter)
         self.ends = collections.defaultdict(collections.Counter)
+        self.unused = collections.Counter()
 
-    def add(self, corpus, item, found, first):
-        self.items[corpus.title] += 1
+    def add(self, corpus, item, found, cold):
+        why = corpus.unused(cold)
+        self.unused.update([why] if why else [])
+        self.items[corpus.title] += 1 if not why else 0
         if self.verbose:
             print(f"# {corpus.title}/{item}: {len(found) - 1} tests")
         for test, (what, ways) in found.items():
@@ -290,9 +322,22 @@ class Report:
                 for way, texts in zip(("zygote", "cold", "outside"), ways):
                     for text in sorted(texts):
                         print(f"   {way}: {text[:700]}")
-        for how in (how for test, how in first.items() if test != END):
+        for how in (how for test, how in cold.items() if test != END):
             self.ends[corpus.title][how.split()[0]] += 1
         sys.stdout.flush()
+
+    def tell_left_out(self, complete):
+        kinds = {"modules": self.unused, "parts of others":
+                 collections.Counter()}
+        table = read_table("left_out.txt") if complete else {}
+        for what, reason in table.items():
+            where = "parts of others" if "." in what else "modules"
+            kinds[where][reason.split(":")[0]] += 1
+        for where, counts in kinds.items():
+            if counts:
+                told = ", ".join(f"{n} {why}" for why, n
+                                 in counts.most_common())
+                print(f"# left out, {where}: {counts.total()}: {told}")
 
     def close(self, complete):
         bad = 0
@@ -304,6 +349,7 @@ class Report:
         mended = set(self.known) - self.used if complete else ()
         for title in mended:
             print(f"mended: {title} is in differences.txt, but is the same")
+        self.tell_left_out(complete)
         for title, counts in self.counts.items():
             print(f"corpora: {self.items[title]} runs of {title}, "
                   f"{counts.total()} tests, {counts['same']} the same, "
@@ -333,7 +379,8 @@ def run_all(corpora, patterns, report):
                                    for p in patterns)]
     if not todo:
         sys.exit("corpora: no such test")
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(
+            len(os.sched_getaffinity(0))) as pool:
         running = {pool.submit(compare, *what): what for what in todo}
         try:
             for done in concurrent.futures.as_completed(running):
@@ -370,7 +417,8 @@ def main():
         os.chmod(args.root, 0o755)
         site = Site(args, "nginx")
         try:
-            site.start(http=PLENTY + SERVER % (args.port + 1))
+            site.start(http=PLENTY + SERVER % (
+                args.port + 1, SECONDS, SECONDS))
             inside = Inside(args.port + 1)
             check_paths(inside)
             run_all([CPython(inside), Parser(inside, root),

@@ -1,8 +1,9 @@
 """Runs CPython test modules, as its own regrtest does, and says how each test
 ended.
 
-Runs as a program of the sandbox: `main.py NAME...`.  A line of an outcome
-begins with a record separator, because the tests themselves print, too:
+Runs as a program of the sandbox: `main.py NAME [-TEST...]`, the module without
+these tests.  A line of an outcome begins with a record separator, because the
+tests themselves print, too:
 
     RS outcome TAB test TAB detail
 """
@@ -72,14 +73,15 @@ def main():
     support.verbose = 0
     support._run_suite = run_suite
     support.record_original_stdout(sys.stdout)
-    for name in sys.argv[1:]:
-        try:
-            run_module(name)
-        except unittest.SkipTest as error:
-            tell("skip", name, error)
-        except BaseException as error:
-            tell("error", name, f"{type(error).__name__}: {error}")
-        tell("all of it", name + "(its end)")
+    name, *left_out = sys.argv[1:]
+    support.set_match_tests(None, ["test." + test[1:] for test in left_out])
+    try:
+        run_module(name)
+    except unittest.SkipTest as error:
+        tell("skip", name, error)
+    except BaseException as error:
+        tell("error", name, f"{type(error).__name__}: {error}")
+    tell("all of it", name + "(its end)")
 
 
 main()

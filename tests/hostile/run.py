@@ -14,8 +14,9 @@ A program's first lines say what must come out:
     # distinct: output  no two of them may print the same
 
 No output may have the word "breach" in it.  After each program a polite one
-must come out right; with --url two more things are asked: runs with different
-disk limits at the same time, and polite ones while hostile ones are at work.
+must come out right; with --url three more things are asked: runs with different
+disk limits at the same time, polite ones while hostile ones are at work, and
+Node.js from a zygote of some age.
 The result is TAP and a last line with the sums.
 """
 
@@ -33,6 +34,13 @@ import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 HELLO = 'print("hello", input())\n'
+QUIET = '''
+let n = 0;
+new PerformanceObserver((list) => { n += list.getEntries().length; })
+  .observe({ entryTypes: ['gc'] });
+setTimeout(() => console.log(`${n} collections`), 300);
+'''
+BEGAN = time.monotonic()
 FLAGS = {'memory': '--memory', 'timeout': '--timeout', 'output': '--output',
          'cpu_time': '--cpu-time', 'disk': '--disk', 'stack': '--stack',
          'processes': '--processes', 'threads': '--threads',
@@ -172,6 +180,18 @@ def check_neighbours(runner):
     return wrong[0] if wrong else None
 
 
+def check_old_zygote(runner):
+    """V8's memory reducer has a timer of eight seconds, set when the zygote was
+    warmed up: it must not be overdue in children of a later time."""
+    while time.monotonic() < BEGAN + 10:
+        time.sleep(0.1)
+    for _ in range(3):
+        v = runner.run('node', QUIET)
+        if v.get('output') != '0 collections\n':
+            return '%s: %r' % (v.get('status'), v.get('output'))
+    return None
+
+
 def main():
     parser = argparse.ArgumentParser()
     where = parser.add_mutually_exclusive_group(required=True)
@@ -187,7 +207,9 @@ def main():
 
     if args.url:
         checks += [('different disks at once', lambda: check_disks(runner)),
-                   ('neighbours', lambda: check_neighbours(runner))]
+                   ('neighbours', lambda: check_neighbours(runner)),
+                   ('an old zygote of node',
+                    lambda: check_old_zygote(runner))]
     if args.names:
         checks = [c for c in checks if any(n in c[0] for n in args.names)]
 

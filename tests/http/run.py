@@ -15,7 +15,8 @@ import sys
 import tempfile
 import traceback
 
-import batches      # adds its cases
+import batches      # these add their cases
+import exits
 from cases import CASES
 from nginx import Failure, Site
 

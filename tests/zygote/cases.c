@@ -187,6 +187,12 @@ const case_t cases[] = {
       " (await import('crypto')).createHash('md5').update('x').digest('hex')"
       ".length)\n" }, 0, "b z 32\n", "", NULL },
 
+    /* the C handler writes the signal's number, SIGUSR1's is a line feed */
+    { "no handler while its end is held up", { .code = "import os, signal\n"
+      "os.set_blocking(1, False)\n"
+      "signal.signal(signal.SIGUSR1, lambda *_: None)\n"
+      "signal.set_wakeup_fd(1)\nos._exit(5)\n", .prod = SIGUSR1 }, EXIT(5),
+      "", "", NULL },
     { "no seccomp but notify, by ablation", { .code = PY_CALL
       "print(call(425, 1, 0) != 38)\n", .flags =
       SBX_FORK_SKIP_SECCOMP }, 0, "True\n", "", NULL },

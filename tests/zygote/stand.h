@@ -52,6 +52,8 @@ typedef struct {
     size_t file_len;
     const char *input;
     uint32_t flags;         /* of FORK */
+    int prod;               /* a signal to send while its end is held up */
+    int unheard;            /* killed before the notification is received */
 } program_t;
 
 typedef struct {
@@ -63,6 +65,8 @@ typedef struct {
     size_t out_len, err_len;
     char named[16][32];     /* calls the kernel named */
     unsigned nnamed;
+    unsigned ends;          /* times that its exit_group was notified */
+    int unheard;            /* errno of a notification that was gone */
     int timed_out;
     double fork_us, run_us; /* FORK to READY, job to reaped */
 } result_t;

@@ -26,7 +26,8 @@
 #include "sbx_fdmsg.h"
 #include "sbx_filter.h"
 
-#define RUN_MS  20000
+#define RUN_MS   20000
+#define PROD_MS  50      /* ample for a handler, if one can run at all */
 
 
 static double
@@ -57,7 +58,7 @@ has_named(const result_t *r, const char *name)
 
 /* The supervisor's decisions: kill, continue a new process, or errno. */
 static void
-answer(int listener, pid_t pid, uint32_t flags, result_t *r)
+answer(int listener, pid_t pid, const program_t *p, result_t *r)
 {
     char name[32];
     struct seccomp_notif req;
@@ -71,6 +72,7 @@ answer(int listener, pid_t pid, uint32_t flags, result_t *r)
     memset(&resp, 0, sizeof(resp));
 
     if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &req) < 0) {
+        r->unheard = errno;
         return;
     }
 
@@ -83,6 +85,12 @@ answer(int listener, pid_t pid, uint32_t flags, result_t *r)
     resp.error = row != NULL && row->errnum ? -row->errnum : -EPERM;
 
     if (row != NULL && row->rule == SBX_RULE_EXIT) {
+
+        if (r->ends++ == 0 && p->prod != 0) {
+            kill(pid, p->prod);
+            (void) poll(NULL, 0, PROD_MS);
+        }
+
         resp.error = 0;
         resp.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
         (void) ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &resp);
@@ -97,7 +105,7 @@ answer(int listener, pid_t pid, uint32_t flags, result_t *r)
         kill(pid, SIGKILL);
 
     } else if (row != NULL && row->rule == SBX_RULE_THREAD
-               && (flags & SBX_FORK_FORKING))
+               && (p->flags & SBX_FORK_FORKING))
     {
         resp.error = 0;
         resp.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
@@ -294,7 +302,13 @@ run_loop(zyg_t *z, const program_t *p, pid_t pid, int job, int out, int err,
         }
 
         if (fds[3].revents & POLLIN) {
-            answer(z->listener_fd, pid, p->flags, r);
+
+            if (p->unheard) {
+                kill(pid, SIGKILL);
+                (void) poll(&fds[4], 1, RUN_MS);
+            }
+
+            answer(z->listener_fd, pid, p, r);
         }
 
         if (fds[4].revents && out < 0 && err < 0) {
@@ -392,11 +406,12 @@ stand_reap(zyg_t *z, pid_t pid)
     pid_t got;
     struct pollfd pfd = { z->listener_fd, POLLIN, 0 };
     static result_t unused;
+    static const program_t none;
 
     /* its end is a call that waits for an answer, too */
     while ((got = waitpid(pid, &status, __WALL | WNOHANG)) == 0) {
         if (poll(&pfd, 1, 10) > 0 && (pfd.revents & POLLIN)) {
-            answer(z->listener_fd, pid, 0, &unused);
+            answer(z->listener_fd, pid, &none, &unused);
         }
     }
 

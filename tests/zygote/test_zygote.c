@@ -132,6 +132,26 @@ test_job_failures(zyg_t *z)
 }
 
 
+/* RECV must say that the notification is gone, and not wait for another. */
+static void
+test_unheard(zyg_t *z)
+{
+    slot_t slot;
+    static result_t r;
+    program_t p = { .code = "", .unheard = 1 };
+
+    slot_open(&slot, 1 << 20);
+    (void) alarm(60);
+    stand_run(z, &slot, &p, &r);
+    (void) alarm(0);
+    tap_ok(r.status == SIGKILL && r.unheard == ENOENT,
+           "killed between the event and its receipt: %s",
+           strerror(r.unheard));
+    slot_close(&slot);
+    run_case(z, &cases[0], "after it: ");
+}
+
+
 static void
 test_standby(zyg_t *z)
 {
@@ -333,6 +353,11 @@ test_outer(outer_t outer, const char *where, int listener)
     c.named = listener ? c.named : NULL;
     run_case(&z, &c, where);
 
+    /* without the flag a handler does run: why there is no early answer then */
+    c = *find_case("no handler while its end is held up");
+    c.out = z.hello.notify == 1 ? "\n" : c.out;
+    run_case(&z, &c, where);
+
     zyg_close(&z);
 }
 
@@ -472,6 +497,7 @@ main(int argc, char **argv)
     }
 
     test_job_failures(&z);
+    test_unheard(&z);
     test_standby(&z);
     test_bad_messages(&z);
     test_dead_slot(&z);

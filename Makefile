@@ -22,7 +22,7 @@ core_srcs   := $(filter-out $(core_only),$(wildcard sandbox/*.c))
 core_objs   := $(core_srcs:sandbox/%.c=$(bld)/obj/%.o)
 
 .PHONY: all
-all: $(bld)/deer-flow $(bld)/libsbx_preload.so $(bld)/deer-flow-python \
+all: $(bld)/deer-flow $(bld)/libsbx_preload.so $(bld)/libsbx_python.so \
      $(bld)/libsbx_node.so module
 
 # SANITIZE=address,undefined builds module and deer-flow with sanitizers.  The
@@ -86,15 +86,13 @@ $(bld)/libsbx_plain.a: $(core_srcs:sandbox/%.c=$(plain)/%.o)
 	@rm -f $@
 	ar rcs $@ $^
 
-# The whole archive, exported: extension modules take its symbols from the
-# program.  It is not position independent, so neither is the program.  Text and
-# constants are one segment with huge pages of its own: see sbx_huge.c.
-$(bld)/deer-flow-python: $(python_objs) $(bld)/libsbx_plain.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -no-pie -Wl,-z,relro,-z,now \
-	    -Wl,-z,noseparate-code,-z,max-page-size=0x200000 \
-	    -Wl,--export-dynamic -o $@ $^ -Wl,--whole-archive \
-	    $(call python_var,LIBPL)/$(call python_var,LIBRARY) \
-	    -Wl,--no-whole-archive -lexpat -lz -ldl -lm -lseccomp -ljson-c
+# Preloaded into the distribution's own interpreter, whose symbols it finds when
+# it is loaded.
+$(bld)/libsbx_python.so: $(python_objs) $(bld)/libsbx_plain.a \
+                         sandbox/sbx_python.map
+	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,relro,-z,now \
+	    -Wl,--version-script=sandbox/sbx_python.map -o $@ $(python_objs) \
+	    $(bld)/libsbx_plain.a -Wl,--as-needed -lseccomp -ljson-c
 
 # Preloaded into node, whose calls it finds when it is loaded; and what that node
 # then reads, beside it.
@@ -243,7 +241,7 @@ policies  := $(wildcard lua/*.lua)
 
 # what `make uninstall` removes, and nothing else
 installed  = $(mod_dir)/$(notdir $(ngx_so)) $(mod_conf) $(mod_link) \
-             $(PREFIX)/bin/deer-flow $(lib_dir)/deer-flow-python \
+             $(PREFIX)/bin/deer-flow $(lib_dir)/libsbx_python.so \
              $(lib_dir)/libsbx_preload.so $(lib_dir)/libsbx_node.so \
              $(node_js:%=$(lib_dir)/%) $(man_dir)/man1/deer-flow.1 \
              $(man_dir)/man5/ngx_http_sandbox_module.5 \
@@ -257,9 +255,8 @@ install: all
 	    $(lua_dir) $(lib_dir)/node/warm)
 	install -m 644 $(ngx_so) $(DESTDIR)$(mod_dir)/
 	install -m 755 $(bld)/deer-flow $(DESTDIR)$(PREFIX)/bin/
-	install -m 755 $(bld)/deer-flow-python $(DESTDIR)$(lib_dir)/
-	install -m 644 $(bld)/libsbx_preload.so $(bld)/libsbx_node.so \
-	    $(DESTDIR)$(lib_dir)/
+	install -m 644 $(bld)/libsbx_preload.so $(bld)/libsbx_python.so \
+	    $(bld)/libsbx_node.so $(DESTDIR)$(lib_dir)/
 	for f in $(node_js); do \
 	    install -m 644 $(bld)/$$f $(DESTDIR)$(lib_dir)/$$f || exit 1; done
 	install -m 644 docs/deer-flow.1 $(DESTDIR)$(man_dir)/man1/

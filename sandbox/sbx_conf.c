@@ -70,7 +70,7 @@ find_self(sbx_conf_t *conf, sbx_err_t *err)
     conf->self[n] = '\0';
     find_companion(conf, "libsbx_preload.so", conf->preload,
                    sizeof(conf->preload));
-    find_companion(conf, "deer-flow-python", conf->python_zygote,
+    find_companion(conf, "libsbx_python.so", conf->python_zygote,
                    sizeof(conf->python_zygote));
     find_companion(conf, "libsbx_node.so", conf->node_zygote,
                    sizeof(conf->node_zygote));

@@ -28,19 +28,22 @@
 typedef struct {
     uintptr_t at;
     size_t len;
-    uintptr_t next;     /* where the segment behind it starts */
     int rights;
 } part_t;
 
+/* Constants, text and constants, side by side. */
 typedef struct {
     uintptr_t within;   /* an address in the text; 0: the program's */
     int nparts;
     part_t parts[PARTS_MAX];
+    uintptr_t next;     /* where the segment behind them starts; 0: none */
 } object_t;
 
 
 static int find_parts(struct dl_phdr_info *info, size_t size, void *data);
-static void move(const part_t *part);
+static void move(const object_t *object);
+static int is_broken(const object_t *object, uintptr_t lo, uintptr_t hi);
+static void protect(const object_t *object, uintptr_t lo, uintptr_t hi);
 static char *reserve(size_t len, char **whole);
 static int is_huge(const char *at, size_t len);
 
@@ -48,18 +51,20 @@ static int is_huge(const char *at, size_t len);
 void
 sbx_huge_text(const void *within)
 {
-    int i;
     object_t object = { .within = (uintptr_t) within };
 
     dl_iterate_phdr(find_parts, &object);
 
-    for (i = 0; i < object.nparts; i++) {
-        move(&object.parts[i]);
+    if (object.nparts > 0) {
+        move(&object);
     }
 }
 
 
-/* Text and constants; the first object is the program. */
+/*
+ * Segments are in the order of their addresses, those that are written to behind
+ * the others; the first object is the program.
+ */
 static int
 find_parts(struct dl_phdr_info *info, size_t size, void *data)
 {
@@ -72,6 +77,7 @@ find_parts(struct dl_phdr_info *info, size_t size, void *data)
 
     found = object->within == 0;
     object->nparts = 0;
+    object->next = 0;
 
     for (i = 0; i < info->dlpi_phnum; i++) {
         h = &info->dlpi_phdr[i];
@@ -85,19 +91,18 @@ find_parts(struct dl_phdr_info *info, size_t size, void *data)
             found = 1;
         }
 
-        /* segments are in the order of their addresses */
-        if (object->nparts > 0
-            && object->parts[object->nparts - 1].next == UINTPTR_MAX)
-        {
-            object->parts[object->nparts - 1].next = at & page;
+        if (object->next != 0) {
+            continue;
         }
 
-        if (!(h->p_flags & PF_W) && object->nparts < PARTS_MAX) {
-            object->parts[object->nparts++] = (part_t) {
-                at, h->p_memsz, UINTPTR_MAX,
-                PROT_READ | (h->p_flags & PF_X ? PROT_EXEC : 0)
-            };
+        if ((h->p_flags & PF_W) || object->nparts == PARTS_MAX) {
+            object->next = at & page;
+            continue;
         }
+
+        object->parts[object->nparts++] = (part_t) {
+            at, h->p_memsz, PROT_READ | (h->p_flags & PF_X ? PROT_EXEC : 0)
+        };
     }
 
     if (!found) {
@@ -109,23 +114,19 @@ find_parts(struct dl_phdr_info *info, size_t size, void *data)
 
 
 /*
- * What of a part is whole huge pages, and a last one that it only begins where
- * nothing else is in it (the Makefile sees to that for our own program).
+ * What of them is whole huge pages: the first from where the object begins, if a
+ * huge page can begin there, the last up to what is written to.
  */
 static void
-move(const part_t *part)
+move(const object_t *object)
 {
     size_t len;
     char *whole, *copy;
-    uintptr_t end = part->at + part->len;
-    uintptr_t lo = ROUND(part->at), hi = ROUND(end);
+    const part_t *last = &object->parts[object->nparts - 1];
+    uintptr_t lo = ROUND(object->parts[0].at);
+    uintptr_t hi = (last->at + last->len) & ~(HUGE - 1);
 
-    /* whatever lies behind the last one is somebody else's */
-    if (hi > (part->next == UINTPTR_MAX ? end : part->next)) {
-        hi -= HUGE;
-    }
-
-    if (hi <= lo) {
+    if (hi <= lo || is_broken(object, lo, hi)) {
         return;
     }
 
@@ -137,13 +138,15 @@ move(const part_t *part)
     }
 
     if (madvise(copy, len, MADV_HUGEPAGE) == 0) {
-        memcpy(copy, (void *) lo, hi < end ? len : end - lo);
+        memcpy(copy, (void *) lo, len);
 
         /* the old mapping goes in the same call that puts the copy there */
-        if (is_huge(copy, len) && mprotect(copy, len, part->rights) == 0
+        if (is_huge(copy, len)
+            && mprotect(copy, len, PROT_READ | PROT_EXEC) == 0
             && mremap(copy, len, len, MREMAP_MAYMOVE | MREMAP_FIXED,
                       (void *) lo) != MAP_FAILED)
         {
+            protect(object, lo, hi);
             munmap(whole, copy - whole);
             munmap(copy + len, whole + HUGE - copy);
             return;
@@ -151,6 +154,52 @@ move(const part_t *part)
     }
 
     munmap(whole, len + HUGE);
+}
+
+
+/* A page between two parts that belongs to none of them. */
+static int
+is_broken(const object_t *object, uintptr_t lo, uintptr_t hi)
+{
+    int i;
+    uintptr_t end, page = (uintptr_t) sysconf(_SC_PAGESIZE);
+
+    for (i = 1; i < object->nparts; i++) {
+        end = object->parts[i - 1].at + object->parts[i - 1].len;
+        end = (end + page - 1) & ~(page - 1);
+
+        if (end < (object->parts[i].at & ~(page - 1)) && lo < end && end < hi) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+/* Huge pages that have no text lose the right to execute it. */
+static void
+protect(const object_t *object, uintptr_t lo, uintptr_t hi)
+{
+    int i, rights;
+    uintptr_t at;
+    const part_t *part;
+
+    for (at = lo; at < hi; at += HUGE) {
+        rights = 0;
+
+        for (i = 0; i < object->nparts; i++) {
+            part = &object->parts[i];
+
+            if (part->at < at + HUGE && at < part->at + part->len) {
+                rights |= part->rights;
+            }
+        }
+
+        if (!(rights & PROT_EXEC)) {
+            (void) mprotect((void *) at, HUGE, PROT_READ);
+        }
+    }
 }
 
 

@@ -1,26 +1,29 @@
 /*
- * sbx_python.c: deer-flow-python, the zygote with an embedded CPython.
+ * sbx_python.c: libsbx_python.so, which makes a zygote of the interpreter that it
+ * is preloaded into.
  *
  * Runs in the zygote: one thread, no client data.  Starts the interpreter as
  * `python3` would start for a program in SBX_RUN_DIR, imports what programs
  * commonly use, looks up what the child will need, freezes the heap, and hands
  * over to the common half (sbx_zygote_main), which forks the children.
  *
- * Linked from the distribution's static archive (its shared one is 1.28 times
- * slower), wholly and with its symbols exported, because extension modules
- * take any of them from the program.  Arenas stay obmalloc's own: they come
- * through mmap, where the preload hook counts them.  One huge reserved region
- * would fork faster, but the hook could not see what a run uses of it.
+ * The distribution's own program, because none that could be linked from its
+ * archives is as fast: the static one is not optimized as a whole (1.08 times
+ * its time), the shared one takes 1.28 times.  Arenas stay obmalloc's own: they
+ * come through mmap, where the preload hook counts them.  One huge reserved
+ * region would fork faster, but the hook could not see what a run uses of it.
  */
 
 #include "sbx_python.h"
 #include "sbx_huge.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,6 +45,10 @@ typedef struct {
     const char *module;
     const char *name;       /* attributes from the module on, by dots */
 } lookup_t;
+
+
+typedef int (*start_main_t)(int (*)(int, char **, char **), int, char **,
+    void (*)(void), void (*)(void), void (*)(void), void *);
 
 
 sbx_python_t sbx_python;
@@ -120,6 +127,11 @@ static const sbx_zygote_ops_t ops = {
 };
 
 
+int __libc_start_main(int (*theirs)(int, char **, char **), int argc,
+    char **argv, void (*init)(void), void (*fini)(void),
+    void (*rtld_fini)(void), void *stack_end);
+
+static int zygote(int argc, char **argv, char **env);
 static void clean_process(void);
 static void clean_environment(void);
 static int start_interpreter(void);
@@ -134,9 +146,39 @@ static int make_ready(void);
 static int forget_shutdown(void);
 
 
+/*
+ * In place of libc's, which the program calls with its main: what the
+ * interpreter would do with a command line is done here instead.
+ */
 int
-main(void)
+__libc_start_main(int (*theirs)(int, char **, char **), int argc, char **argv,
+    void (*init)(void), void (*fini)(void), void (*rtld_fini)(void),
+    void *stack_end)
 {
+    start_main_t start = dlsym(RTLD_NEXT, "__libc_start_main");
+
+    (void) theirs;
+
+    return start(zygote, argc, argv, init, fini, rtld_fini, stack_end);
+}
+
+
+static int
+zygote(int argc, char **argv, char **env)
+{
+    (void) argc;
+    (void) argv;
+    (void) env;
+
+    prctl(PR_SET_NAME, "deer-flow-python", 0, 0, 0);
+
+    /* structures that only this version's headers describe */
+    if (Py_Version >> 8 != PY_VERSION_HEX >> 8) {
+        fprintf(stderr, "libsbx_python.so was built for Python %s, and "
+                PROGRAM " is %s\n", PY_VERSION, Py_GetVersion());
+        return 1;
+    }
+
     sbx_huge_text(NULL);
     clean_process();
     clean_environment();
@@ -152,7 +194,7 @@ main(void)
             PyErr_PrintEx(0);
         }
 
-        fprintf(stderr, "deer-flow-python: cannot start the interpreter\n");
+        fprintf(stderr, "libsbx_python.so: cannot start the interpreter\n");
         return 1;
     }
 
@@ -226,7 +268,7 @@ start_interpreter(void)
     close_pipes(saved);
 
     if (PyStatus_Exception(status)) {
-        fprintf(stderr, "deer-flow-python: %s\n",
+        fprintf(stderr, "libsbx_python.so: %s\n",
                 status.err_msg ? status.err_msg : "exit asked for");
         return -1;
     }

@@ -1,5 +1,5 @@
 /*
- * sbx_python.h: what the files of deer-flow-python share.
+ * sbx_python.h: what the files of libsbx_python.so share.
  *
  * Private to sbx_python*.c, which alone link the interpreter.  Everything the
  * child needs from Python is looked up once, in the zygote, and kept here:

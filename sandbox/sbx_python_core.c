@@ -2,9 +2,10 @@
  * sbx_python_core.c: what only the interpreter's own structures tell.
  *
  * Runs in the zygote and in the child.  The one file that looks behind the
- * interpreter's public interface.  It may: it is compiled against the headers of
- * the very archive it is linked with.  Each of these could be had through
- * Python code as well, for dozens of copied pages on the path of every run.
+ * interpreter's public interface.  It may: the zygote starts with no other
+ * version than the one whose headers this is compiled against.  Each of these
+ * could be had through Python code as well, for dozens of copied pages on the
+ * path of every run.
  */
 
 #define Py_BUILD_CORE   1

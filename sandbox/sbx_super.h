@@ -37,7 +37,7 @@ typedef struct {
     int checks;             /* 0: none at start (deer-flow run) */
     char self[256];         /* this binary, for inits and zygotes */
     char preload[256];      /* libsbx_preload.so */
-    char python_zygote[256];    /* deer-flow-python, "" : none */
+    char python_zygote[256];    /* libsbx_python.so, "" : none */
     char node_zygote[256];      /* libsbx_node.so, "" : none */
     char cgroup_token[48];
     char log[256];          /* file to reopen when its inode changes, "" */

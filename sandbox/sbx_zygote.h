@@ -1,7 +1,7 @@
 /*
  * sbx_zygote.h: the protocol between supervisor, zygote and child, and the
- * zygote's common half (sbx_zygote_main), which deer-flow-python and the exec
- * zygote (deer-flow executed with SBX_ZYGOTE_EXEC) share.
+ * zygote's common half (sbx_zygote_main), which the interpreters' zygotes and the
+ * exec zygote (deer-flow executed with SBX_ZYGOTE_EXEC) share.
  *
  * Start: the supervisor executes the zygote with a clean environment, its
  * preload hook, stdin and stdout as pipes (interpreters look at the kind of

@@ -33,11 +33,25 @@ program_of(sbx_zygote_kind_t kind)
 {
     switch (kind) {
     case SBX_ZYGOTE_KIND_PYTHON:
-        return sbx_super.conf->python_zygote;
     case SBX_ZYGOTE_KIND_NODE:
         return sbx_zygote_runtime(kind)->conf->cmd[0];
     default:
         return sbx_super.conf->self;
+    }
+}
+
+
+/* What makes a zygote of that program; "": it is one. */
+static const char *
+library_of(sbx_zygote_kind_t kind)
+{
+    switch (kind) {
+    case SBX_ZYGOTE_KIND_PYTHON:
+        return sbx_super.conf->python_zygote;
+    case SBX_ZYGOTE_KIND_NODE:
+        return sbx_super.conf->node_zygote;
+    default:
+        return "";
     }
 }
 
@@ -156,10 +170,8 @@ make_env(const sbx_zyg_t *z)
     env[n++] = "HOME=/tmp";
     env[n++] = "LANG=C.UTF-8";
 
-    /* the first stands before libc and the hook: it leaves some calls out */
-    snprintf(preload, sizeof(preload), "LD_PRELOAD=%s%s%s",
-             z->kind == SBX_ZYGOTE_KIND_NODE ? sbx_super.conf->node_zygote : "",
-             z->kind == SBX_ZYGOTE_KIND_NODE ? ":" : "",
+    /* the first stands before libc and the hook, some of whose calls it has */
+    snprintf(preload, sizeof(preload), "LD_PRELOAD=%s:%s", library_of(z->kind),
              sbx_fault("check_preload") ? "" : sbx_super.conf->preload);
     snprintf(hook, sizeof(hook), SBX_PAGE_ENV "=%d", HOOK_FD);
     env[n++] = preload;

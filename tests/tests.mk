@@ -100,7 +100,7 @@ faulty     := $(tst)/faulty
 
 faulty-build: all
 	+@CPPFLAGS=-DSBX_FAULTS $(MAKE) --no-print-directory BUILD=$(faulty) \
-	    SANITIZE= $(faulty)/deer-flow $(faulty)/deer-flow-python \
+	    SANITIZE= $(faulty)/deer-flow $(faulty)/libsbx_python.so \
 	    $(faulty)/libsbx_preload.so $(faulty)/libsbx_node.so
 
 checks: faulty-build

@@ -41,7 +41,7 @@ def leave_cgroups():
 
 def copy_build(faulty, place):
     """With a hook that does nothing."""
-    for name in ('deer-flow', 'deer-flow-python', 'libsbx_node.so'):
+    for name in ('deer-flow', 'libsbx_python.so', 'libsbx_node.so'):
         if os.path.exists(os.path.join(faulty, name)):
             shutil.copy(os.path.join(faulty, name), place)
     if os.path.isdir(os.path.join(faulty, 'node')):

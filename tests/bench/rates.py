@@ -169,4 +169,4 @@ def half_capacity(bench):
 def build_ready(bench):
     """What the isolation tax needs: a build in which layers can be off."""
     return bench.faulty and os.path.exists(
-        os.path.join(bench.faulty, 'deer-flow-python'))
+        os.path.join(bench.faulty, 'libsbx_python.so'))

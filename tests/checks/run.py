@@ -300,7 +300,7 @@ def main():
             # a normal user cannot look into most people's build tree
             with tempfile.TemporaryDirectory() as directory:
                 os.chmod(directory, 0o755)
-                for name in ('deer-flow', 'deer-flow-python',
+                for name in ('deer-flow', 'libsbx_python.so',
                              'libsbx_preload.so'):
                     shutil.copy(os.path.join(args.build, name), directory)
                 test_all_ok(directory, 'as a normal user', 65534)

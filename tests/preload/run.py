@@ -168,9 +168,10 @@ def refusal(args, names):
     actions += [(os.POSIX_SPAWN_DUP2, 65 if fd == 3 else 64, fd)
                 for fd in range(6)]
     actions += [(os.POSIX_SPAWN_CLOSE, fd) for fd in (64, 65)]
-    program = args.build / 'deer-flow-python'
-    pid = os.posix_spawn(program, [program],
-                         {**CLEAN, 'SBX_PRELOAD': ' '.join(names)},
+    library = str(args.build / 'libsbx_python.so')
+    pid = os.posix_spawn('/usr/bin/python3', ['/usr/bin/python3'],
+                         {**CLEAN, 'LD_PRELOAD': library,
+                          'SBX_PRELOAD': ' '.join(names)},
                          file_actions=actions, setpgroup=0)
     theirs.close()
     os.close(null)

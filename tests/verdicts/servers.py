@@ -287,7 +287,7 @@ def copy_build(args, top, with_hook):
     """Without the hook: a library of its name that does nothing."""
     hook = os.path.join(top, 'libsbx_preload.so')
     shutil.copy(os.path.join(args.faulty, 'deer-flow'), top)
-    shutil.copy(os.path.join(args.build, 'deer-flow-python'), top)
+    shutil.copy(os.path.join(args.build, 'libsbx_python.so'), top)
     if with_hook:
         shutil.copy(os.path.join(args.build, 'libsbx_preload.so'), hook)
     else:

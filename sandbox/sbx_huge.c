@@ -23,7 +23,7 @@
 #define ROUND(n)    (((n) + HUGE - 1) & ~(HUGE - 1))
 
 
-#define PARTS_MAX   4
+#define PARTS_MAX   8
 
 typedef struct {
     uintptr_t at;
@@ -42,7 +42,8 @@ typedef struct {
 
 static int find_parts(struct dl_phdr_info *info, size_t size, void *data);
 static void move(const object_t *object);
-static int is_broken(const object_t *object, uintptr_t lo, uintptr_t hi);
+static void copy_parts(const object_t *object, char *copy, uintptr_t lo,
+    uintptr_t hi);
 static void protect(const object_t *object, uintptr_t lo, uintptr_t hi);
 static char *reserve(size_t len, char **whole);
 static int is_huge(const char *at, size_t len);
@@ -126,7 +127,7 @@ move(const object_t *object)
     uintptr_t lo = ROUND(object->parts[0].at);
     uintptr_t hi = (last->at + last->len) & ~(HUGE - 1);
 
-    if (hi <= lo || is_broken(object, lo, hi)) {
+    if (hi <= lo) {
         return;
     }
 
@@ -138,7 +139,7 @@ move(const object_t *object)
     }
 
     if (madvise(copy, len, MADV_HUGEPAGE) == 0) {
-        memcpy(copy, (void *) lo, len);
+        copy_parts(object, copy, lo, hi);
 
         /* the old mapping goes in the same call that puts the copy there */
         if (is_huge(copy, len)
@@ -157,23 +158,23 @@ move(const object_t *object)
 }
 
 
-/* A page between two parts that belongs to none of them. */
-static int
-is_broken(const object_t *object, uintptr_t lo, uintptr_t hi)
+/* What lies between two parts, pages of no mapping, becomes zeros. */
+static void
+copy_parts(const object_t *object, char *copy, uintptr_t lo, uintptr_t hi)
 {
     int i;
-    uintptr_t end, page = (uintptr_t) sysconf(_SC_PAGESIZE);
+    uintptr_t at, end;
 
-    for (i = 1; i < object->nparts; i++) {
-        end = object->parts[i - 1].at + object->parts[i - 1].len;
-        end = (end + page - 1) & ~(page - 1);
+    for (i = 0; i < object->nparts; i++) {
+        at = object->parts[i].at;
+        end = at + object->parts[i].len;
+        at = at > lo ? at : lo;
+        end = end < hi ? end : hi;
 
-        if (end < (object->parts[i].at & ~(page - 1)) && lo < end && end < hi) {
-            return 1;
+        if (at < end) {
+            memcpy(copy + (at - lo), (void *) at, end - at);
         }
     }
-
-    return 0;
 }
 
 

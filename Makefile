@@ -189,7 +189,7 @@ run: deps
 
 build_pkgs = gcc binutils libc6-dev nginx nginx-dev liblua5.4-dev \
              libjson-c-dev libseccomp-dev libssl-dev python3 libpython3-dev \
-             libexpat1-dev zlib1g-dev nodejs
+             nodejs
 test_pkgs  = $(build_pkgs) perl libtest-base-perl libcmocka-dev clang \
              libclang-rt-14-dev curl apache2-utils bubblewrap chromium \
              chromium-driver libnginx-mod-http-lua libnginx-mod-http-js \

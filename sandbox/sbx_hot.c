@@ -14,7 +14,6 @@
 
 #include "sbx_hot.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,9 +38,6 @@
 #define PRESENT     (UINT64_C(1) << 63)
 #define EXCLUSIVE   (UINT64_C(1) << 56)
 
-/* A gap of one page costs less than another call. */
-#define GAP_PAGES   0
-
 
 /* How a run uses a page; what is its own may be written to as well. */
 typedef enum { USE_NONE, USE_MAPPED, USE_OWN } use_t;
@@ -60,6 +56,7 @@ struct sbx_hot_s {
 };
 
 
+static int can_populate(void);
 static void note_mappings(sbx_hot_t *hot);
 static void note_pages(sbx_hot_t *hot);
 static void each_page(sbx_hot_t *hot,
@@ -78,6 +75,25 @@ static void note_page(sbx_hot_t *hot, const range_t *m, uintptr_t at,
 static size_t page_size;
 
 
+/* Before Linux 5.14 nothing is learned: each page costs its fault. */
+static int
+can_populate(void)
+{
+    int rc;
+    void *page = mmap(NULL, page_size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (page == MAP_FAILED) {
+        return 0;
+    }
+
+    rc = madvise(page, page_size, MADV_POPULATE_WRITE);
+    munmap(page, page_size);
+
+    return rc == 0;
+}
+
+
 sbx_hot_t *
 sbx_hot_learn(int (*motions)(sbx_hot_t *hot, void *arg), void *arg)
 {
@@ -85,6 +101,11 @@ sbx_hot_learn(int (*motions)(sbx_hot_t *hot, void *arg), void *arg)
     sbx_hot_t *hot, *own;
 
     page_size = (size_t) sysconf(_SC_PAGESIZE);
+
+    if (!can_populate()) {
+        return NULL;
+    }
+
     hot = mmap(NULL, sizeof(*hot), PROT_READ | PROT_WRITE,
                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
@@ -146,17 +167,13 @@ sbx_hot_begin(sbx_hot_t *hot)
 }
 
 
-/* 1: the pages are there; 0: not, or not of this kind; -1: an older kernel. */
+/* 1: the pages are there; 0: not all, or no longer of this kind. */
 static int
 populate(const range_t *range)
 {
-    if (madvise((void *) range->at, range->len,
-                range->write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0)
-    {
-        return 1;
-    }
-
-    return errno == EINVAL ? -1 : 0;
+    return madvise((void *) range->at, range->len,
+                   range->write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ)
+           == 0;
 }
 
 
@@ -164,9 +181,7 @@ void
 sbx_hot_copy(const sbx_hot_t *hot)
 {
     for (size_t i = 0; hot != NULL && i < hot->count; i++) {
-        if (populate(&hot->ranges[i]) == -1) {
-            return;
-        }
+        (void) populate(&hot->ranges[i]);
     }
 }
 
@@ -179,15 +194,17 @@ sbx_hot_warm(const sbx_hot_t *hot)
         const range_t *range = &hot->ranges[i];
         volatile char *at = (volatile char *) range->at;
 
-        if (populate(range) != 1) {
+        if (!populate(range)) {
             continue;
         }
 
+        /* another thread may be writing there */
         for (size_t n = 0; n < range->len; n += page_size) {
-            char c = at[n];
-
             if (range->write) {
-                at[n] = c;
+                (void) __atomic_fetch_or(at + n, 0, __ATOMIC_RELAXED);
+
+            } else {
+                (void) at[n];
             }
         }
     }
@@ -315,16 +332,15 @@ compare(sbx_hot_t *hot, const range_t *m, uintptr_t at, size_t index,
 }
 
 
-/* A gap before the mapping may be a page of no rights. */
 static void
 note_page(sbx_hot_t *hot, const range_t *m, uintptr_t at, int write)
 {
     range_t *last = hot->count > 0 ? &hot->ranges[hot->count - 1] : NULL;
 
     if (last != NULL && last->write == write && last->at >= m->at
-        && at - (last->at + last->len) <= GAP_PAGES * page_size)
+        && at == last->at + last->len)
     {
-        last->len = at + page_size - last->at;
+        last->len += page_size;
         return;
     }
 

@@ -25,7 +25,7 @@ void sbx_hot_begin(sbx_hot_t *hot);
 /*
  * Has this process's own copies made of them, and the others mapped.  Or, in
  * idle time, that and each of them used, which on a virtual machine fills the
- * host's tables too.  Both take NULL.  Run in: child, of one thread.
+ * host's tables too.  Both take NULL.  Run in: child.
  */
 void sbx_hot_copy(const sbx_hot_t *hot);
 void sbx_hot_warm(const sbx_hot_t *hot);

@@ -36,7 +36,7 @@ typedef struct {
     uintptr_t within;   /* an address in the text; 0: the program's */
     int nparts;
     part_t parts[PARTS_MAX];
-    uintptr_t next;     /* where the segment behind them starts; 0: none */
+    int complete;       /* one that is written to came behind them */
 } object_t;
 
 
@@ -63,14 +63,14 @@ sbx_huge_text(const void *within)
 
 
 /*
- * Segments are in the order of their addresses, those that are written to behind
- * the others; the first object is the program.
+ * Segments are in the order of their addresses, those that are written to
+ * behind the others; the first object is the program.
  */
 static int
 find_parts(struct dl_phdr_info *info, size_t size, void *data)
 {
     int i, found;
-    uintptr_t at, page = ~(uintptr_t) (sysconf(_SC_PAGESIZE) - 1);
+    uintptr_t at;
     object_t *object = data;
     const ElfW(Phdr) *h;
 
@@ -78,7 +78,7 @@ find_parts(struct dl_phdr_info *info, size_t size, void *data)
 
     found = object->within == 0;
     object->nparts = 0;
-    object->next = 0;
+    object->complete = 0;
 
     for (i = 0; i < info->dlpi_phnum; i++) {
         h = &info->dlpi_phdr[i];
@@ -92,12 +92,12 @@ find_parts(struct dl_phdr_info *info, size_t size, void *data)
             found = 1;
         }
 
-        if (object->next != 0) {
+        if (object->complete) {
             continue;
         }
 
         if ((h->p_flags & PF_W) || object->nparts == PARTS_MAX) {
-            object->next = at & page;
+            object->complete = 1;
             continue;
         }
 
@@ -115,8 +115,8 @@ find_parts(struct dl_phdr_info *info, size_t size, void *data)
 
 
 /*
- * What of them is whole huge pages: the first from where the object begins, if a
- * huge page can begin there, the last up to what is written to.
+ * What of them is whole huge pages: from where the object begins, if a huge page
+ * can begin there, to what is written to.
  */
 static void
 move(const object_t *object)
@@ -158,7 +158,10 @@ move(const object_t *object)
 }
 
 
-/* What lies between two parts, pages of no mapping, becomes zeros. */
+/*
+ * What lies between two parts, a page or two of the object's own range, becomes
+ * zeros: this early nobody has mapped anything there.
+ */
 static void
 copy_parts(const object_t *object, char *copy, uintptr_t lo, uintptr_t hi)
 {
@@ -178,7 +181,10 @@ copy_parts(const object_t *object, char *copy, uintptr_t lo, uintptr_t hi)
 }
 
 
-/* Huge pages that have no text lose the right to execute it. */
+/*
+ * Huge pages that have no text lose the right to execute it.  Constants that
+ * share one with text keep it; none can be written to.
+ */
 static void
 protect(const object_t *object, uintptr_t lo, uintptr_t hi)
 {

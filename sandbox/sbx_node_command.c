@@ -97,7 +97,7 @@ sbx_node_show_command(const sbx_job_t *job)
 int
 open64(const char *path, int flags, ...)
 {
-    int fd, mode;
+    int fd, mode = 0;
     va_list args;
     static int (*next)(const char *, int, ...);
 
@@ -105,11 +105,14 @@ open64(const char *path, int flags, ...)
         next = dlsym(RTLD_NEXT, "open64");
     }
 
-    va_start(args, flags);
-    mode = va_arg(args, int);
-    va_end(args);
+    if (flags & (O_CREAT | __O_TMPFILE)) {
+        va_start(args, flags);
+        mode = va_arg(args, int);
+        va_end(args);
+    }
 
     if (script[0] != '\0' && !sbx_node_in_child
+        && (flags & O_ACCMODE) == O_RDONLY
         && strcmp(path, SBX_NODE_SCRIPT) == 0)
     {
         fd = next(script, flags, mode);

@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -22,7 +23,6 @@
 #define TIMERS_MAX      64
 #define UV_TIMER        13      /* uv_handle_type, the same in all of libuv 1 */
 #define SEED_BYTES      48
-#define METHODS_MAX     64      /* of a platform; V8 has some twenty */
 #define NS              1000000000u
 
 typedef struct {
@@ -133,6 +133,45 @@ platform_time(void *self)
 }
 
 
+/* A symbol's, in bytes; 0: there is no such symbol. */
+static size_t
+size_of(const void *at)
+{
+    Dl_info info;
+    ElfW(Sym) *symbol = NULL;
+
+    return at != NULL && dladdr1(at, &info, (void **) &symbol, RTLD_DL_SYMENT)
+           && symbol != NULL && info.dli_saddr == at ? symbol->st_size : 0;
+}
+
+
+/* Of the mapping that has the address, for mprotect; 0: not known. */
+static int
+rights_of(uintptr_t at)
+{
+    int rights = 0;
+    char line[512], mode[5];
+    unsigned long lo, hi;
+    FILE *maps = fopen("/proc/self/maps", "re");
+
+    while (maps != NULL && fgets(line, sizeof(line), maps) != NULL) {
+        if (sscanf(line, "%lx-%lx %4s", &lo, &hi, mode) == 3 && lo <= at
+            && at < hi)
+        {
+            rights = (mode[0] == 'r' ? PROT_READ : 0)
+                     | (mode[1] == 'w' ? PROT_WRITE : 0)
+                     | (mode[2] == 'x' ? PROT_EXEC : 0);
+        }
+    }
+
+    if (maps != NULL) {
+        fclose(maps);
+    }
+
+    return rights;
+}
+
+
 /*
  * V8 judges by the bytes allocated per second how large its young generation
  * should be.  With the time that a zygote waited for work no program would
@@ -144,36 +183,35 @@ platform_time(void *self)
 static void
 find_clocks(void)
 {
-    int i;
+    int rights;
+    size_t i, len, methods;
     uintptr_t page;
-    Dl_info info;
     void *own, *ours;
-    ElfW(Sym) *symbol = NULL;
     size_t size = (size_t) sysconf(_SC_PAGESIZE);
     double (*time)(void *self) = platform_time;
 
-    if (clocks.now == NULL || clocks.methods == NULL || clocks.platform == NULL
-        || dladdr1(clocks.now, &info, (void **) &symbol, RTLD_DL_SYMENT) == 0
-        || symbol == NULL)
-    {
-        return;
-    }
-
+    len = size_of(clocks.now);
+    methods = size_of(clocks.methods) / sizeof(void *);
     memcpy(&own, &clocks.platform, sizeof(own));
     memcpy(&ours, &time, sizeof(ours));
 
-    for (i = 0; clocks.methods[i] != own; i++) {
-        if (i == METHODS_MAX) {
-            return;
-        }
+    for (i = 0; i < methods && clocks.methods[i] != own; i++) {
+        /* void */
+    }
+
+    if (len == 0 || own == NULL || i == methods) {
+        return;
     }
 
     page = (uintptr_t) &clocks.methods[i] & ~(size - 1);
+    rights = rights_of(page);
 
-    if (mprotect((void *) page, size, PROT_READ | PROT_WRITE) == 0) {
+    if (rights != 0
+        && mprotect((void *) page, size, rights | PROT_WRITE) == 0)
+    {
         clocks.methods[i] = ours;
-        (void) mprotect((void *) page, size, PROT_READ);
-        clocks.now_len = symbol->st_size;
+        (void) mprotect((void *) page, size, rights);
+        clocks.now_len = len;
     }
 }
 

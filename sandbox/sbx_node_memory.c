@@ -8,6 +8,7 @@
 #include "sbx_node.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -99,7 +100,7 @@ mmap64(void *at, size_t len, int rights, int flags, int fd, off_t offset)
 int
 mprotect(void *at, size_t len, int rights)
 {
-    int rc;
+    int rc, error = errno;
 
     find();
     rc = libc.mprotect(at, len, rights);
@@ -108,7 +109,9 @@ mprotect(void *at, size_t len, int rights)
         && rights == (PROT_READ | PROT_WRITE)
         && ((uintptr_t) at & (HEAP_PAGE - 1)) == 0)
     {
+        /* an older kernel: by faults */
         (void) libc.madvise(at, len, MADV_POPULATE_WRITE);
+        errno = error;
     }
 
     return rc;

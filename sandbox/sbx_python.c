@@ -18,6 +18,7 @@
 #include "sbx_huge.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -28,6 +29,8 @@
 #include <unistd.h>
 
 #include "sbx_child.h"
+#include "sbx_fault.h"
+#include "sbx_fdmsg.h"
 #include "sbx_root.h"
 
 #define PROGRAM     "/usr/bin/python3"
@@ -166,16 +169,20 @@ __libc_start_main(int (*theirs)(int, char **, char **), int argc, char **argv,
 static int
 zygote(int argc, char **argv, char **env)
 {
+    sbx_zmsg_t msg = { .type = SBX_ZMSG_FAILED };
+
     (void) argc;
     (void) argv;
     (void) env;
 
-    prctl(PR_SET_NAME, "deer-flow-python", 0, 0, 0);
+    prctl(PR_SET_NAME, "deer-flow-py", 0, 0, 0);
 
-    /* structures that only this version's headers describe */
-    if (Py_Version >> 8 != PY_VERSION_HEX >> 8) {
-        fprintf(stderr, "libsbx_python.so was built for Python %s, and "
-                PROGRAM " is %s\n", PY_VERSION, Py_GetVersion());
+    /* it would be read with structures of another one's */
+    if (Py_Version >> 8 != PY_VERSION_HEX >> 8 || sbx_fault("python_version")) {
+        (void) sbx_fail(&msg.err, SBX_STEP_ZYGOTE, ENOSYS, "libsbx_python.so "
+                        "was built for Python %s, this is %.20s", PY_VERSION,
+                        Py_GetVersion());
+        (void) sbx_fdmsg_send(SBX_ZYGOTE_CONTROL_FD, &msg, sizeof(msg), -1);
         return 1;
     }
 

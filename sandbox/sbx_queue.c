@@ -138,7 +138,8 @@ refuse_unprotected(sbx_task_t *run, uint32_t absent)
 /*
  * Self-tests at start are nobody's runs: they take no place of the queue, and
  * for each slot that one of them holds, or that waits for them, one more run
- * waits.
+ * waits.  Runs that wait for their runtime's tests are counted apart: they are
+ * in nobody's way.
  */
 static int
 has_room(const sbx_task_t *run)
@@ -153,10 +154,11 @@ has_room(const sbx_task_t *run)
     for (other = sbx_super.queue.next; other != &sbx_super.queue;
          other = other->next)
     {
-        waiting += other->conn != NULL;
+        waiting += other->conn != NULL
+                   && waits_for_tests(other) == waits_for_tests(run);
     }
 
-    if (run->runtime->probing) {
+    if (waits_for_tests(run)) {
         return waiting <= room + sbx_super.slots;
     }
 

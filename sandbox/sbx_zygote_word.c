@@ -97,10 +97,10 @@ cannot_start(sbx_zyg_t *z, const sbx_zmsg_t *msg)
     if (msg->tag >= 1 && msg->tag <= n) {
         refused(z, msg);
 
-    } else if (z->kind == SBX_ZYGOTE_KIND_NODE && !sbx_zygote_is_beside(z)
-               && !z->proven)
+    } else if ((z->kind == SBX_ZYGOTE_KIND_NODE || msg->err.errnum == ENOSYS)
+               && !sbx_zygote_is_beside(z) && !z->proven)
     {
-        /* another node than it knows: no start of it will be better */
+        /* another interpreter than it knows: no start of it will be better */
         sbx_zygote_refuse(z->kind, msg->err.text);
 
     } else if (!sbx_zygote_is_beside(z) || !sbx_renew_is_failing(z)) {

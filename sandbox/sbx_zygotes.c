@@ -308,8 +308,8 @@ zygote_ended(sbx_event_t *ev, uint32_t events)
         publish(z);
 
         /* one that never worked is no accident: see its last words above */
-        if (sbx_zygote_runtime(z->kind) != NULL && !z->proven && !z->refused
-            && z->why[0] == '\0' && z->starts >= STARTS_MAX)
+        if (z->kind == SBX_ZYGOTE_KIND_NODE && !z->proven && !z->refused
+            && z->starts >= STARTS_MAX)
         {
             sbx_zygote_refuse(z->kind, "it ended at its start");
         }

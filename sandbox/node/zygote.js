@@ -95,6 +95,7 @@ function takeJob() {
   process.argv = [execPath, file, ...job.args];
   define('pid', addon.pid());
   process.execArgv = [...execArgv];
+  define('_preload_modules', []);
   internals.setOrigin(mono, real);
 
   if (process.env.HOME !== home) {

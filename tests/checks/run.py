@@ -238,6 +238,18 @@ class Site:
         shutil.rmtree(self.prefix, ignore_errors=True)
 
 
+def test_version(faulty):
+    """A library that was built for another Python: said once, and each run
+    starts the interpreter."""
+    done = check(faulty, '--json', fault='python_version')
+    ok(states(done) == {r: ['OK'] * 7 for r in RUNTIMES}
+       and done.stderr.count('libsbx_python.so was built for Python') == 1,
+       'another Python than the zygote was built for', done.stdout,
+       done.stderr)
+    ok([r['zygote'] for r in json.loads(done.stdout)['runtimes'].values()]
+       == [False, True], 'its zygote alone is not used', done.stdout)
+
+
 def test_locations(args, fault):
     number, says = FAULTS[fault]
     site = Site(args, fault)
@@ -304,6 +316,8 @@ def main():
                              'libsbx_preload.so'):
                     shutil.copy(os.path.join(args.build, name), directory)
                 test_all_ok(directory, 'as a normal user', 65534)
+
+        test_version(args.faulty)
 
     oom = has_memory_cgroup(args.build)
 

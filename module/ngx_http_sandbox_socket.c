@@ -11,6 +11,12 @@
 
 #include "ngx_http_sandbox.h"
 
+/*
+ * As many as may come at a time: where it is full, connect() fails at once.  The
+ * kernel cuts it to net.core.somaxconn.
+ */
+#define BACKLOG  4096
+
 
 static int ngx_http_sandbox_bind(ngx_cycle_t *cycle,
     ngx_http_sandbox_main_conf_t *smcf, ngx_str_t *base);
@@ -89,7 +95,7 @@ ngx_http_sandbox_bind(ngx_cycle_t *cycle, ngx_http_sandbox_main_conf_t *smcf,
     /* for a normal user the workers are that user, as is the socket's owner */
     if ((geteuid() == 0
          && lchown(smcf->addr.sun_path, ccf->user, (gid_t) -1) == -1)
-        || listen(s, NGX_LISTEN_BACKLOG) == -1)
+        || listen(s, BACKLOG) == -1)
     {
         ngx_log_error(NGX_LOG_ALERT, cycle->log, ngx_errno,
                       "chown() or listen() of %V failed", &smcf->addr_text);

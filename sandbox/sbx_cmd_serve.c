@@ -28,6 +28,9 @@
 #define LIFELINE_FD  4
 #define STATS_FD     5
 
+/* the kernel cuts it to net.core.somaxconn */
+#define BACKLOG      4096
+
 
 static int
 guard(sbx_conf_t *conf)
@@ -137,7 +140,7 @@ listen_on(const char *address, const struct passwd *user, sbx_err_t *err)
     rc = bind(fd, (struct sockaddr *) &sun, sizeof(sun));
     umask(mask);
 
-    if (rc < 0 || listen(fd, 511) < 0
+    if (rc < 0 || listen(fd, BACKLOG) < 0
         || (user != NULL && chown(sun.sun_path, user->pw_uid, user->pw_gid)
             < 0))
     {

@@ -352,11 +352,22 @@ open_channels(sbx_lane_t *lane, int theirs[4])
 }
 
 
+/*
+ * A zygote forks one child after another; its socket holds some hundred requests
+ * for one (SO_SNDBUF), and the kernel bounds descriptors on their way.
+ */
+int
+sbx_lane_asks_later(int error)
+{
+    return error == EAGAIN || error == ETOOMANYREFS;
+}
+
+
 int
 sbx_lane_fork(sbx_lane_t *lane, sbx_zygote_kind_t kind, uint32_t flags,
     sbx_task_t *run)
 {
-    int i, rc, theirs[4], fds[6];
+    int i, rc, error, theirs[4], fds[6];
 
     sbx_lane_drop_child(lane);
 
@@ -374,14 +385,20 @@ sbx_lane_fork(sbx_lane_t *lane, sbx_zygote_kind_t kind, uint32_t flags,
                              : &sbx_super.zygotes[kind], lane, fds);
     }
 
+    error = errno;
+
     for (i = 0; i < 4; i++) {
         close_fd(&theirs[i]);
     }
 
     if (rc < 0) {
-        sbx_log(SBX_LOG_ERR, errno, "cannot ask zygote %d for a child",
-                (int) kind);
+        if (!sbx_lane_asks_later(error)) {
+            sbx_log(SBX_LOG_ERR, error, "cannot ask zygote %d for a child",
+                    (int) kind);
+        }
+
         sbx_lane_drop_child(lane);
+        errno = error;
         return -1;
     }
 

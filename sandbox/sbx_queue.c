@@ -5,6 +5,7 @@
  * Runs in the supervisor.
  */
 
+#include <errno.h>
 #include <string.h>
 
 #include "sbx_check.h"
@@ -406,8 +407,11 @@ start(sbx_task_t *run)
 
     if (sbx_lane_fork(lane, kind, flags, run) < 0) {
 
-        /* it has died: when its end is heard, the run has another choice */
-        if (!z->ready) {
+        /*
+         * It has died: when its end is heard, the run has another choice.  Or
+         * it has been asked for so many that no more can: its next word tells.
+         */
+        if (!z->ready || sbx_lane_asks_later(errno)) {
             return 0;
         }
 

@@ -262,9 +262,11 @@ void sbx_lane_slot_failed(sbx_lane_t *lane, const sbx_err_t *err);
 /* sbx_lane.c */
 /* Closes what belongs to one child; the slot stays. */
 void sbx_lane_drop_child(sbx_lane_t *lane);
-/* Asks a zygote for a child; run may be NULL (standby).  0 or -1. */
+/* Asks a zygote for a child; run may be NULL (standby).  0, or -1 with errno. */
 int sbx_lane_fork(sbx_lane_t *lane, sbx_zygote_kind_t kind, uint32_t flags,
     sbx_task_t *run);
+/* That errno: not now, but when the zygote has answered others. */
+int sbx_lane_asks_later(int error);
 /* Gives a standby lane its run. */
 void sbx_lane_assign(sbx_lane_t *lane, sbx_task_t *run);
 void sbx_lane_forked(sbx_lane_t *lane, pid_t pid, int pidfd);

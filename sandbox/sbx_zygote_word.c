@@ -251,4 +251,9 @@ sbx_zygote_spoke(sbx_event_t *ev, uint32_t events)
     if (z->retired) {
         sbx_zygote_end_retired(z);
     }
+
+    /* there is room again for who could not ask it */
+    if (sbx_super.queued > 0) {
+        sbx_queue_dispatch();
+    }
 }

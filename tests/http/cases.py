@@ -81,6 +81,26 @@ def ab(site):
 
 
 @case
+def burst(site):
+    """300 requests at a time, a slot for each: more than one zygote is asked
+    for at once"""
+    count = 300
+    site.start('sandbox_slots %d; sandbox_standby 0; sandbox_timeout 60s;'
+               % count)
+    clients = [http.client.HTTPConnection('127.0.0.1', site.port,
+                                          timeout=LIMIT * SCALE)
+               for _ in range(count)]
+    for i, client in enumerate(clients):
+        client.request('POST', '/run',
+                       body_of('import time\ntime.sleep(1)\nprint(%d)\n' % i),
+                       {'Content-Type': 'application/json'})
+    for i, client in enumerate(clients):
+        verdict = json.loads(client.getresponse().read())
+        same('output of %d' % i, '%d\n' % i, verdict.get('output'))
+        client.close()
+
+
+@case
 def polite_beside_a_fork_bomb(site):
     """one program forks without end, hellos of others stay right"""
     bomb = 'import os\nwhile True:\n    try: os.fork()\n    except OSError: 0\n'

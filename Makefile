@@ -179,10 +179,11 @@ run: deps
 	@sed -e 's|^load_module .*|load_module $(ngx_so);|' \
 	     -e 's|listen 127.0.0.1:8080;|listen 127.0.0.1:$(PORT);|' \
 	     $(if $(root),,-e '/^user /d') \
-	     examples/nginx.conf > $(bld)/run/nginx.conf
+	     examples/nginx.conf > $(bld)/run/$(PORT).conf
 	@echo "deer-flow: http://127.0.0.1:$(PORT)/ until Ctrl-C;" \
-	      "logs in $(run_dir)/logs"
-	@exec $(NGINX) -p $(run_dir)/ -c $(bld)/run/nginx.conf -g 'daemon off;'
+	      "configuration: $(bld)/run/$(PORT).conf, from examples/nginx.conf;" \
+	      "errors here, other logs in $(run_dir)/logs"
+	@exec $(NGINX) -p $(run_dir)/ -c $(bld)/run/$(PORT).conf -g 'daemon off;'
 
 
 # --- packages (Debian's names)

@@ -66,7 +66,7 @@ sbx_floor_known(sbx_str_t language, sbx_limit_id_t id)
         sbx_limit_id_t id;
         uint64_t floor;
     } known[] = {
-        { "node", SBX_LIMIT_THREADS, 5 },
+        { "node", SBX_LIMIT_THREADS, 6 },
         { "node", SBX_LIMIT_OPEN_FILES, 16 }
     };
 

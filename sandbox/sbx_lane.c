@@ -100,9 +100,11 @@ check_early_answer(const sbx_lane_t *lane, int status)
 {
     int i, left;
 
+    /* a timer of the program's own may end it while its exit is held up */
     if (status != lane->early_status) {
-        sbx_log(SBX_LOG_ALERT, 0, "slot %d: reaped status 0x%x differs from "
-                "the answered 0x%x", lane->slot.index, (unsigned) status,
+        sbx_log(WIFSIGNALED(status) ? SBX_LOG_INFO : SBX_LOG_ALERT, 0,
+                "slot %d: reaped status 0x%x differs from the answered 0x%x",
+                lane->slot.index, (unsigned) status,
                 (unsigned) lane->early_status);
     }
 

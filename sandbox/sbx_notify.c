@@ -250,9 +250,9 @@ is_alone(pid_t pid)
 
 /*
  * The run's only thread of its only process is about to end: its status is in a
- * register, its output complete, its clocks stand still.  The verdict goes out
- * now; the kernel's tear-down of the address space, most of a short run's time,
- * comes after the answer.  Anything less simple takes the ordinary way, by the
+ * register, its output complete, its CPU clocks stand still.  The verdict goes
+ * out now; the kernel's tear-down of the address space, most of a short run's
+ * time, comes after the answer.  Anything less simple takes the ordinary way, by the
  * pidfd.  The reaped status must agree (child_ended looks).
  */
 static void

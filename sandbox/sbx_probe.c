@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "sbx_check.h"
+#include "sbx_fault.h"
 #include "sbx_layer.h"
 #include "sbx_log.h"
 
@@ -171,7 +172,7 @@ probe_done(sbx_task_t *run)
     sbx_runtime_t *rt = run->runtime;
     const sbx_verdict_t *v = &run->verdict;
 
-    if (v->status == SBX_SUCCESS) {
+    if (v->status == SBX_SUCCESS && !sbx_fault("probe")) {
         rt->measured = 1;
         rt->base_bytes = rt->conf->own ? run->seen_bytes
                          : field(run, rt->address_space ? "VmPeak:"
@@ -207,11 +208,22 @@ probe_done(sbx_task_t *run)
     probe_free(probe);
 
     if (rt->measured && !rt->conf->own && sbx_super.conf->checks) {
-        if (sbx_check_start(rt, first) == 0) {
+
+        /* the first one failed: now runs have something to wait for */
+        if (!first) {
+            rt->probing = 1;
+            sbx_super.probing++;
+        }
+
+        if (sbx_check_start(rt, 1) == 0) {
             return;
         }
 
         sbx_log(SBX_LOG_ALERT, 0, "no memory for the checks");
+        rt->measured = 0;
+        snprintf(rt->why, sizeof(rt->why), "no memory for the checks");
+        probe_later(rt);
+        first = 1;
     }
 
     if (first) {

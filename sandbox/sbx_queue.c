@@ -375,8 +375,9 @@ start(sbx_task_t *run)
     z = run->zygote != NULL ? run->zygote : &sbx_super.zygotes[kind];
     flags = fork_flags(run->job);
 
-    if (kind == SBX_ZYGOTE_KIND_EXEC && run->conn != NULL
-        && !run->runtime->measured && !run->runtime->conf->own)
+    /* nor was it checked then, whatever its zygote can do */
+    if (run->conn != NULL && !run->runtime->measured
+        && !run->runtime->conf->own)
     {
         sbx_queue_remove(run);
         sbx_run_refuse(run, SBX_INTERNAL_ERROR, SBX_REASON_UNPROTECTED,

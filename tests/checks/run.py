@@ -250,6 +250,23 @@ def test_version(faulty):
        == [False, True], 'its zygote alone is not used', done.stdout)
 
 
+def test_untested(faulty):
+    """A self-test that failed refuses runs, whatever the zygote can do."""
+    for language, program in PROGRAMS.items():
+        with tempfile.NamedTemporaryFile('w') as f:
+            f.write(program)
+            f.flush()
+            done = subprocess.run(
+                [os.path.join(faulty, 'deer-flow'), 'run', '--zygote',
+                 '--json', '--language', language, f.name],
+                env=environment('probe'), stdin=subprocess.DEVNULL,
+                capture_output=True, text=True, timeout=LIMIT)
+        ok('"internal_error"' in done.stdout
+           and 'the self-test of %s failed' % language in done.stdout,
+           'no run of %s without its self-test' % language, done.stdout,
+           done.stderr)
+
+
 def test_locations(args, fault):
     number, says = FAULTS[fault]
     site = Site(args, fault)
@@ -318,6 +335,7 @@ def main():
                 test_all_ok(directory, 'as a normal user', 65534)
 
         test_version(args.faulty)
+        test_untested(args.faulty)
 
     oom = has_memory_cgroup(args.build)
 

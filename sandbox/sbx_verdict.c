@@ -42,6 +42,7 @@ static const status_row_t statuses[SBX_STATUS_COUNT] = {
 static const char *const reasons[SBX_REASON_COUNT] = {
     [SBX_REASON_NONE] = "",
     [SBX_REASON_HOOK] = "hook",
+    [SBX_REASON_UNUSED] = "",
     [SBX_REASON_CGROUP] = "cgroup",
     [SBX_REASON_WATERMARK] = "watermark",
     [SBX_REASON_WALL] = "wall",

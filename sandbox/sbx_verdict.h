@@ -32,7 +32,8 @@ typedef enum {
 typedef enum {
     SBX_REASON_NONE = 0,
     SBX_REASON_HOOK,        /* memory_exceeded */
-    SBX_REASON_CGROUP = 3,  /* numbers go over the wire: 2 had another meaning */
+    SBX_REASON_UNUSED,      /* had a meaning: numbers go over the wire */
+    SBX_REASON_CGROUP,
     SBX_REASON_WATERMARK,
     SBX_REASON_WALL,        /* timeout */
     SBX_REASON_CPU,

@@ -21,6 +21,8 @@ const runMain = Module.runMain;
 const home = process.env.HOME;
 const dir = path.dirname(process.argv[1]);
 
+const REHEARSALS = 3;
+
 // This process was started by a descriptor, which node took for its path; where
 // it looks for modules follows from that.
 process.execPath = execPath;
@@ -57,25 +59,6 @@ builtins.concat('worker_threads').forEach((id) => require(id));
 
 const warm = require(path.join(dir, 'warm.js'))(addon, internals);
 
-// Minor collections only: a full one moves everything, and children then copy
-// more pages.
-v8.setFlagsFromString('--expose-gc');
-const gc = vm.runInNewContext('gc');
-gc({ type: 'minor' });
-gc({ type: 'minor' });
-v8.setFlagsFromString('--no-expose-gc');
-
-// These have acted, as has the one of the command line.  V8 refuses the cached
-// code of node's own modules while any flag differs from its default.
-v8.setFlagsFromString('--flush-bytecode');
-v8.setFlagsFromString('--lazy-feedback-allocation');
-v8.setFlagsFromString('--no-always-sparkplug');
-v8.setFlagsFromString('--semi-space-growth-factor=2');
-
-addon.setup(warm.touch, process, internals.exitFields,
-            internals.codeAt, internals.hasCodeAt);
-process.reallyExit = addon.reallyExit;
-
 // A property of process, writable or not.
 function define(name, value) {
   const how = Object.getOwnPropertyDescriptor(process, name);
@@ -83,12 +66,9 @@ function define(name, value) {
   Object.defineProperty(process, name, { ...how, value });
 }
 
-function takeJob() {
-  const job = addon.serve();
-
-  // ---- everything below runs in a child, once its job is there
-
-  const [mono, real, seeds] = addon.start();
+// What node would have known from its start.  Runs in a child once its job is
+// there; and in the zygote, so that its code is there.
+function become(job, [mono, real, seeds]) {
   const file = job.file ?? warm.hello;          // a rehearsal has none
 
   process.chdir(path.dirname(file));            // node remembers where it was
@@ -114,6 +94,47 @@ function takeJob() {
   }
 
   return runMain.bind(Module, file);
+}
+
+// Stays where it is; all else is overwritten when there is a job.
+function rehearse() {
+  addon.start();
+  become({ file: path.join(process.cwd(), 'main.js'), args: [] },
+         [Number(process.hrtime.bigint()), Date.now() * 1e3, 0]);
+}
+
+function touch() {
+  warm.touch();
+  rehearse();
+}
+
+for (let i = 0; i < REHEARSALS; i++) {
+  rehearse();
+}
+
+// Minor collections only: a full one moves everything, and children then copy
+// more pages.
+v8.setFlagsFromString('--expose-gc');
+const gc = vm.runInNewContext('gc');
+gc({ type: 'minor' });
+gc({ type: 'minor' });
+v8.setFlagsFromString('--no-expose-gc');
+
+// These have acted, as has the one of the command line.  V8 refuses the cached
+// code of node's own modules while any flag differs from its default.
+v8.setFlagsFromString('--flush-bytecode');
+v8.setFlagsFromString('--lazy-feedback-allocation');
+v8.setFlagsFromString('--no-always-sparkplug');
+v8.setFlagsFromString('--semi-space-growth-factor=2');
+
+addon.setup(touch, process, internals.exitFields,
+            internals.codeAt, internals.hasCodeAt);
+process.reallyExit = addon.reallyExit;
+
+function takeJob() {
+  const job = addon.serve();
+
+  return become(job, addon.start());
 }
 
 Object.defineProperty(Module, 'runMain', {

@@ -83,7 +83,8 @@ test_names(void **state)
     }
 
     for (i = 1; i < SBX_REASON_COUNT; i++) {
-        assert_true(sbx_reason_name(i)[0] != '\0');
+        assert_int_equal(sbx_reason_name(i)[0] == '\0',
+                         i == SBX_REASON_UNUSED);
     }
 
     for (i = 1; i < SBX_SOURCE_COUNT; i++) {

@@ -87,7 +87,7 @@ def run_all(url, language, n):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--url", required=True)
-    parser.add_argument("--children", type=int, default=200)
+    parser.add_argument("--children", type=int, default=100)
     options = parser.parse_args()
     bad = 0
 

@@ -96,6 +96,7 @@ ngx_http_sandbox_limit_language(ngx_conf_t *cf, ngx_command_t *cmd,
         return NGX_OK;
     }
 
+    first = 0;
     id = (sbx_limit_id_t) cmd->offset;
     value = cf->args->elts;
     name = (sbx_str_t) { (char *) value[1].data, value[1].len };

@@ -9,6 +9,7 @@
 
 #include "sbx_node.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,12 +18,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "sbx_child.h"
 #include "sbx_fdmsg.h"
+#include "sbx_heap.h"
 #include "sbx_node_api.h"
 #include "sbx_hot.h"
 #include "sbx_huge.h"
@@ -38,13 +41,14 @@ typedef enum { STDIO_OWN, STDIO_PIPES, STDIO_NULL } stdio_t;
 typedef struct {
     napi_env env;
     napi_ref touch;             /* what a standby child calls to warm up */
-    napi_ref process;
+    napi_ref process, start_array;
+    double *start;
     sigjmp_buf serving;         /* the frame of serve() */
     sbx_hot_t *hot, *learning;
     sbx_hot_t *hot_after;       /* what the warm-up leaves to the run */
     sbx_job_t job;
     int32_t *exit_info;         /* node 20: its fields of the exit code */
-    int32_t code_at, has_code_at;
+    int32_t exiting_at, code_at, has_code_at;
 } node_t;
 
 static node_t node;
@@ -143,46 +147,57 @@ child_run(const sbx_job_t *job, const sbx_str_t *cmd, size_t ncmd)
 }
 
 
-static napi_value
-make_string(napi_env env, sbx_str_t s)
-{
-    napi_value value = NULL;
-
-    (void) napi_create_string_utf8(env, s.data, s.len, &value);
-
-    return value;
-}
-
-
-/* { file, args }: what JavaScript has to know of the job; file undefined: none. */
+/*
+ * The program's path, and each argument behind a NUL, which none can hold: one
+ * string is what Node-API makes with the least work.  Empty: no job, a rehearsal.
+ */
 static napi_value
 make_job(napi_env env)
 {
-    int n;
-    size_t i;
-    char path[PATH_SIZE];
-    napi_value job = NULL, args = NULL;
-
-    (void) napi_create_object(env, &job);
-    (void) napi_create_array(env, &args);
-
-    for (i = 0; i < node.job.nargs; i++) {
-        (void) napi_set_element(env, args, (uint32_t) i,
-                                make_string(env, node.job.args[i]));
-    }
-
-    (void) napi_set_named_property(env, job, "args", args);
+    size_t i, len, max = PATH_SIZE;
+    char *text;
+    sbx_err_t err;
+    napi_value job = NULL;
 
     if (node.learning != NULL) {
+        (void) napi_create_string_utf8(env, "", 0, &job);
         return job;
     }
 
-    n = snprintf(path, sizeof(path), "%s/%.*s", SBX_RUN_DIR,
-                 (int) node.job.name.len, node.job.name.data);
-    (void) napi_set_named_property(env, job, "file", make_string(env,
-                                   (sbx_str_t) { path, (size_t) n }));
+    for (i = 0; i < node.job.nargs; i++) {
+        max += node.job.args[i].len + 1;
+    }
+
+    text = malloc(max);
+
+    if (text == NULL) {
+        (void) sbx_fail(&err, SBX_STEP_JOB, ENOMEM, "the program's arguments");
+        sbx_child_fail(&err);
+    }
+
+    len = (size_t) snprintf(text, PATH_SIZE, "%s/%.*s", SBX_RUN_DIR,
+                            (int) node.job.name.len, node.job.name.data);
+
+    for (i = 0; i < node.job.nargs; i++) {
+        text[len++] = '\0';
+        memcpy(text + len, node.job.args[i].data, node.job.args[i].len);
+        len += node.job.args[i].len;
+    }
+
+    (void) napi_create_string_utf8(env, text, len, &job);
+    free(text);
 
     return job;
+}
+
+
+/* What JavaScript has to know of a run's start: zygote.js's names of it. */
+static void
+tell_start(void)
+{
+    sbx_node_engine_times(&node.start[0], &node.start[1]);
+    node.start[2] = (double) syscall(SYS_getpid);
+    node.start[3] = sbx_node_engine_math_seed();
 }
 
 
@@ -272,6 +287,7 @@ serve(napi_env env, napi_callback_info info)
             end_zygote(&err);
         }
 
+        sbx_heap_fill();
         sbx_huge_text(sbx_node_engine_text());
         sbx_node_engine_stand_still();
         node.hot = sbx_hot_learn(rehearse, NULL);
@@ -279,6 +295,8 @@ serve(napi_env env, napi_callback_info info)
         (void) sbx_zygote_main(&ops);
         end_zygote(NULL);
     }
+
+    tell_start();
 
     return make_job(env);
 }
@@ -382,40 +400,6 @@ really_exit(napi_env env, napi_callback_info info)
 }
 
 
-static napi_value
-get_pid(napi_env env, napi_callback_info info)
-{
-    napi_value value = NULL;
-
-    (void) info;
-    (void) napi_create_int32(env, (int32_t) syscall(SYS_getpid), &value);
-
-    return value;
-}
-
-
-/* [performance's origin in ns, in µs since 1970, a seed for Math.random or 0] */
-static napi_value
-get_start(napi_env env, napi_callback_info info)
-{
-    double mono, real;
-    napi_value array = NULL, value = NULL;
-
-    (void) info;
-
-    sbx_node_engine_times(&mono, &real);
-    (void) napi_create_array(env, &array);
-    (void) napi_create_double(env, mono, &value);
-    (void) napi_set_element(env, array, 0, value);
-    (void) napi_create_double(env, real, &value);
-    (void) napi_set_element(env, array, 1, value);
-    (void) napi_create_int32(env, sbx_node_engine_math_seed(), &value);
-    (void) napi_set_element(env, array, 2, value);
-
-    return array;
-}
-
-
 /* Node 18 keeps the code in process.exitCode alone. */
 static int32_t
 exit_code_of_process(void)
@@ -472,25 +456,63 @@ program_ended(void *arg)
 }
 
 
-/* setup(touch, process, exit fields or null, index of code, of has-code) */
+/*
+ * What waits for events of the main loop when 'exit' has been emitted is node's
+ * closing of its handles: no more JavaScript runs, and what comes next would take
+ * hundreds of objects apart.  (Where node tells nobody that it is ending, before
+ * 20, the hook above is called later on.)
+ */
+int
+epoll_pwait(int fd, struct epoll_event *events, int max, int ms,
+    const sigset_t *mask)
+{
+    static int (*libc)(int, struct epoll_event *, int, int, const sigset_t *);
+
+    if (libc == NULL) {
+        libc = dlsym(RTLD_NEXT, "epoll_pwait");
+    }
+
+    if (sbx_node_in_child && node.exit_info != NULL
+        && node.exit_info[node.exiting_at] && fd == sbx_node_engine_loop_fd())
+    {
+        program_ended(NULL);
+    }
+
+    return libc(fd, events, max, ms, mask);
+}
+
+
+/*
+ * setup(touch, process, Float64Array of a run's start, exit fields or null, index
+ * of exiting, of code, of has-code)
+ */
 static napi_value
 setup(napi_env env, napi_callback_info info)
 {
-    size_t argc = 5;
+    size_t argc = 7;
     void *data = NULL;
-    napi_value argv[5];
+    napi_value argv[7];
 
     node.env = env;
     (void) napi_get_cb_info(env, info, &argc, argv, NULL, NULL);
     (void) napi_create_reference(env, argv[0], 1, &node.touch);
     (void) napi_create_reference(env, argv[1], 1, &node.process);
 
+    (void) napi_create_reference(env, argv[2], 1, &node.start_array);
+
     if (napi_get_typedarray_info(env, argv[2], NULL, NULL, &data, NULL, NULL)
         == 0)
     {
+        node.start = data;
+    }
+
+    if (napi_get_typedarray_info(env, argv[3], NULL, NULL, &data, NULL, NULL)
+        == 0)
+    {
         node.exit_info = data;
-        (void) napi_get_value_int32(env, argv[3], &node.code_at);
-        (void) napi_get_value_int32(env, argv[4], &node.has_code_at);
+        (void) napi_get_value_int32(env, argv[4], &node.exiting_at);
+        (void) napi_get_value_int32(env, argv[5], &node.code_at);
+        (void) napi_get_value_int32(env, argv[6], &node.has_code_at);
     }
 
     (void) napi_add_env_cleanup_hook(env, program_ended, NULL);
@@ -520,9 +542,7 @@ napi_register_module_v1(napi_env env, napi_value exports)
         { "serve", serve },
         { "setStdio", set_stdio },
         { "spin", spin },
-        { "reallyExit", really_exit },
-        { "pid", get_pid },
-        { "start", get_start }
+        { "reallyExit", really_exit }
     };
 
     /* a program that finds the library gets nothing from it */

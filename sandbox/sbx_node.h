@@ -47,6 +47,8 @@ int sbx_node_engine_open(sbx_err_t *err);
 /* An address in V8's text. */
 const void *sbx_node_engine_text(void);
 int sbx_node_engine_loop_forked(sbx_err_t *err);
+/* What the main loop waits with; -1: nothing yet. */
+int sbx_node_engine_loop_fd(void);
 int sbx_node_engine_reseed(sbx_err_t *err);
 int sbx_node_engine_math_seed(void);
 void sbx_node_engine_stand_still(void);

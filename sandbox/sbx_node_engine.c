@@ -33,6 +33,7 @@ typedef struct {
 
 typedef struct {
     void *(*default_loop)(void);
+    int (*backend_fd)(const void *loop);
     int (*run)(void *loop, int mode);
     int (*loop_fork)(void *loop);
     void (*update_time)(void *loop);
@@ -81,6 +82,7 @@ static const struct {
     int needed;
 } symbols[] = {
     { &uv.default_loop, "uv_default_loop", 1 },
+    { &uv.backend_fd, "uv_backend_fd", 1 },
     { &uv.run, "uv_run", 1 },
     { &uv.loop_fork, "uv_loop_fork", 1 },
     { &uv.update_time, "uv_update_time", 1 },
@@ -284,6 +286,13 @@ sbx_node_engine_loop_forked(sbx_err_t *err)
     }
 
     return 0;
+}
+
+
+int
+sbx_node_engine_loop_fd(void)
+{
+    return uv.backend_fd(uv.default_loop());
 }
 
 

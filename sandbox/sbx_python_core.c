@@ -12,10 +12,10 @@
 
 #include "sbx_python.h"
 
-#include <malloc.h>
-
 #include <pycore_interp.h>
 #include <pycore_object.h>
+
+#include "sbx_heap.h"
 
 #if PY_VERSION_HEX >= 0x030e0000
 #error "the collector of Python 3.14 keeps its generations elsewhere"
@@ -29,12 +29,7 @@
 #define LARGEST_BLOCK   512
 #define BLOCK_STEP      16
 
-/* below what malloc takes from the kernel by mmap */
-#define LARGEST_CHUNK   (64 << 10)
-
-
 static void fill_pools(void);
-static void fill_heap(void);
 static int is_new_pool(const void *block);
 static int acts(PyObject *object);
 static int has_destructor(const PyTypeObject *type);
@@ -157,7 +152,7 @@ void
 sbx_python_core_fill(void)
 {
     fill_pools();
-    fill_heap();
+    sbx_heap_fill();
 }
 
 
@@ -189,27 +184,4 @@ is_new_pool(const void *block)
                                      & ~(uintptr_t) (POOL_BYTES - 1));
 
     return *used == 1;
-}
-
-
-/* What malloc finds in no gap it cuts from the top of the heap. */
-static void
-fill_heap(void)
-{
-    void *chunk;
-    uintptr_t top;
-
-    malloc_trim(0);
-    chunk = malloc(LARGEST_CHUNK);
-    top = (uintptr_t) chunk;
-    free(chunk);
-
-    for (size_t size = LARGEST_CHUNK; top != 0 && size > 0; size -= 16) {
-
-        do {
-            chunk = malloc(size);
-        } while (chunk != NULL && (uintptr_t) chunk < top);
-
-        free(chunk);
-    }
 }

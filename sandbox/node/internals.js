@@ -63,10 +63,9 @@ function isolateWorkers(execArgv) {
   binding.Worker = Worker;
 }
 
-function setOrigin(mono, real) {
-  const { milestones, constants } =
-    internalBinding('performance');
+const { milestones, constants } = internalBinding('performance');
 
+function setOrigin(mono, real) {
   for (let i = 0; i < milestones.length; i++) {
     if (milestones[i] > 0) {
       milestones[i] = mono;
@@ -102,6 +101,7 @@ module.exports = {
   setOrigin,
   resetStdio: processMethods.resetStdioForTesting,
   exitFields: symbol === undefined ? null : process[symbol],
+  exitingAt: k.kExiting ?? 0,
   codeAt: k.kExitCode ?? 0,
   hasCodeAt: k.kHasExitCode ?? 0,
 };

@@ -21,7 +21,7 @@ const runMain = Module.runMain;
 const home = process.env.HOME;
 const dir = path.dirname(process.argv[1]);
 
-const REHEARSALS = 3;
+const REHEARSALS = 12;
 
 // This process was started by a descriptor, which node took for its path; where
 // it looks for modules follows from that.
@@ -47,10 +47,9 @@ const builtins = ['assert', 'async_hooks', 'buffer', 'child_process',
   'timers', 'timers/promises', 'tty', 'url', 'util', 'v8', 'vm', 'zlib'];
 
 // Code that is not used for some time is dropped, here it is to stay; what runs
-// is to be compiled, with its inline caches, at once: in a child it will be new.
+// is to have its inline caches at once: in a child it will be new.
 v8.setFlagsFromString('--no-flush-bytecode');
 v8.setFlagsFromString('--no-lazy-feedback-allocation');
-v8.setFlagsFromString('--always-sparkplug');
 
 const internals = require(path.join(dir, 'internals.js'));
 
@@ -59,24 +58,28 @@ builtins.concat('worker_threads').forEach((id) => require(id));
 
 const warm = require(path.join(dir, 'warm.js'))(addon, internals);
 
-// A property of process, writable or not.
-function define(name, value) {
-  const how = Object.getOwnPropertyDescriptor(process, name);
+// What the addon says of a run's start, its last field 0 or a seed.
+const start = new Float64Array(4), MONO = 0, REAL = 1, PID = 2, SEED = 3;
 
-  Object.defineProperty(process, name, { ...how, value });
-}
+const pid = Object.getOwnPropertyDescriptor(process, 'pid');
+const preloaded = Object.getOwnPropertyDescriptor(process, '_preload_modules');
+
+process.execArgv = [...execArgv];
+Object.defineProperty(process, '_preload_modules', { ...preloaded, value: [] });
 
 // What node would have known from its start.  Runs in a child once its job is
-// there; and in the zygote, so that its code is there.
-function become(job, [mono, real, seeds]) {
-  const file = job.file ?? warm.hello;          // a rehearsal has none
+// there, the program's path and each argument behind a NUL; and in the zygote, so
+// that its code is there.
+function become(job) {
+  const end = job.indexOf('\0');
+  const file = end === -1 ? job : job.slice(0, end);
 
   process.chdir(path.dirname(file));            // node remembers where it was
-  process.argv = [execPath, file, ...job.args];
-  define('pid', addon.pid());
-  process.execArgv = [...execArgv];
-  define('_preload_modules', []);
-  internals.setOrigin(mono, real);
+  process.argv = end === -1 ? [execPath, file]
+    : [execPath, file, ...job.slice(end + 1).split('\0')];
+  pid.value = start[PID];
+  Object.defineProperty(process, 'pid', pid);
+  internals.setOrigin(start[MONO], start[REAL]);
 
   if (process.env.HOME !== home) {
     Module._initPaths();
@@ -87,8 +90,8 @@ function become(job, [mono, real, seeds]) {
     process.env.TZ = process.env.TZ;
   }
 
-  if (seeds) {
-    v8.setFlagsFromString(`--random-seed=${seeds}`);
+  if (start[SEED] !== 0) {
+    v8.setFlagsFromString(`--random-seed=${start[SEED]}`);
     Math.random();
     v8.setFlagsFromString('--random-seed=0');
   }
@@ -98,9 +101,9 @@ function become(job, [mono, real, seeds]) {
 
 // Stays where it is; all else is overwritten when there is a job.
 function rehearse() {
-  addon.start();
-  become({ file: path.join(process.cwd(), 'main.js'), args: [] },
-         [Number(process.hrtime.bigint()), Date.now() * 1e3, 0]);
+  start[MONO] = Number(process.hrtime.bigint());
+  start[REAL] = Date.now() * 1e3;
+  become(path.join(process.cwd(), 'main.js'));
 }
 
 function touch() {
@@ -109,7 +112,7 @@ function touch() {
 }
 
 for (let i = 0; i < REHEARSALS; i++) {
-  rehearse();
+  touch();
 }
 
 // Minor collections only: a full one moves everything, and children then copy
@@ -124,18 +127,11 @@ v8.setFlagsFromString('--no-expose-gc');
 // code of node's own modules while any flag differs from its default.
 v8.setFlagsFromString('--flush-bytecode');
 v8.setFlagsFromString('--lazy-feedback-allocation');
-v8.setFlagsFromString('--no-always-sparkplug');
 v8.setFlagsFromString('--semi-space-growth-factor=2');
 
-addon.setup(touch, process, internals.exitFields,
+addon.setup(touch, process, start, internals.exitFields, internals.exitingAt,
             internals.codeAt, internals.hasCodeAt);
 process.reallyExit = addon.reallyExit;
-
-function takeJob() {
-  const job = addon.serve();
-
-  return become(job, addon.start());
-}
 
 Object.defineProperty(Module, 'runMain', {
   configurable: true,
@@ -149,6 +145,6 @@ Object.defineProperty(Module, 'runMain', {
       delete require.cache[file];
     }
 
-    return takeJob();
+    return become(addon.serve() || warm.hello);
   },
 });

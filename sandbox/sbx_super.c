@@ -296,6 +296,23 @@ report_layers(void)
 }
 
 
+/*
+ * Arrivals come in bursts, on a small machine in larger ones by its measure: four
+ * children more than two per processor.
+ */
+static unsigned
+choose_standby(const sbx_conf_t *conf)
+{
+    unsigned n = 2 * sbx_super.cpus + 4;
+
+    if (conf->standby != UINT32_MAX) {
+        return conf->standby;
+    }
+
+    return n < sbx_super.slots ? n : sbx_super.slots;
+}
+
+
 static void
 choose_sizes(const sbx_conf_t *conf)
 {
@@ -307,7 +324,7 @@ choose_sizes(const sbx_conf_t *conf)
     cpus = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
     sbx_super.cpus = cpus > 0 ? (unsigned) cpus : 1;
     sbx_super.slots = conf->slots ? conf->slots : 4 * sbx_super.cpus;
-    i = conf->standby == UINT32_MAX ? 2 * sbx_super.cpus : conf->standby;
+    i = choose_standby(conf);
     sbx_super.nlanes = sbx_super.slots;
 
     for (k = 0; k < SBX_ZYGOTE_KINDS; k++) {

@@ -175,7 +175,7 @@ child_ended(sbx_event_t *ev, uint32_t events)
         sbx_log(SBX_LOG_WARN, 0, "a standby child died (status 0x%x)%s%s",
                 (unsigned) status, lane->syscall[0] ? ", forbidden call " : "",
                 lane->syscall);
-        sbx_queue_pause_refill();
+        sbx_refill_pause();
     }
 
     sbx_lane_clean(lane);
@@ -189,7 +189,7 @@ job_failed(sbx_lane_t *lane, const sbx_err_t *err)
 
     if (run == NULL) {
         sbx_log_err(SBX_LOG_ERR, err, "standby child");
-        sbx_queue_pause_refill();
+        sbx_refill_pause();
         return;
     }
 
@@ -495,7 +495,7 @@ sbx_lane_fork_failed(sbx_lane_t *lane, const sbx_err_t *err)
     sbx_log_err(SBX_LOG_ERR, err, "zygote cannot fork");
 
     if (run == NULL) {
-        sbx_queue_pause_refill();
+        sbx_refill_pause();
     }
 
     if (run != NULL) {

@@ -1,5 +1,5 @@
 /*
- * sbx_queue.c: who runs next, and children made ready in idle time.
+ * sbx_queue.c: who runs next.
  *
  * Runs wait in one queue, first come first served, bounded in length and time.
  * Runs in the supervisor.
@@ -12,24 +12,8 @@
 #include "sbx_layer.h"
 #include "sbx_log.h"
 
-/*
- * A child forked ahead of need must not take a processor from a run that is
- * there: none is started until so long after the last run began or ended, and
- * longer where each processor may have its run.  (Runs that wait rather than
- * compute begin and end seldom.)
- */
-#define QUIET_NS        2000000u
-#define QUIET_BUSY_NS   20000000u
-#define PAUSE_NS        1000000000u
-
 /* How long a client waits is the operator's choice, which is no self-test's. */
 #define TEST_WAIT_MS    30000u
-
-static uint64_t refill_at_ns;
-
-
-static void refill_due(sbx_timer_t *timer);
-static void delay_refill(uint64_t at_ns);
 
 
 void
@@ -296,8 +280,8 @@ choose_kind(const sbx_task_t *run)
 }
 
 
-static uint32_t
-fork_flags(const sbx_job_t *job)
+uint32_t
+sbx_queue_fork_flags(const sbx_job_t *job)
 {
     uint32_t flags = 0;
 
@@ -329,8 +313,8 @@ is_better(const sbx_lane_t *lane, const sbx_lane_t *than)
 }
 
 
-static sbx_lane_t *
-find_lane(sbx_lane_state_t state, sbx_zygote_kind_t kind, uint32_t flags)
+sbx_lane_t *
+sbx_queue_find_lane(sbx_lane_state_t state, sbx_zygote_kind_t kind, uint32_t flags)
 {
     unsigned i;
     sbx_lane_t *lane, *found = NULL;
@@ -373,7 +357,7 @@ start(sbx_task_t *run)
 
     kind = run->zygote != NULL ? run->zygote->kind : choose_kind(run);
     z = run->zygote != NULL ? run->zygote : &sbx_super.zygotes[kind];
-    flags = fork_flags(run->job);
+    flags = sbx_queue_fork_flags(run->job);
 
     /* nor was it checked then, whatever its zygote can do */
     if (run->conn != NULL && !run->runtime->measured
@@ -387,12 +371,12 @@ start(sbx_task_t *run)
     }
 
     if (run->zygote == NULL) {
-        lane = find_lane(SBX_LANE_STANDBY, kind, flags);
+        lane = sbx_queue_find_lane(SBX_LANE_STANDBY, kind, flags);
     }
 
     if (lane != NULL) {
         sbx_queue_remove(run);
-        sbx_queue_hold_refill();
+        sbx_refill_hold();
         sbx_lane_assign(lane, run);
         return 1;
     }
@@ -401,7 +385,7 @@ start(sbx_task_t *run)
         return 0;
     }
 
-    lane = find_lane(SBX_LANE_FREE, kind, flags);
+    lane = sbx_queue_find_lane(SBX_LANE_FREE, kind, flags);
     if (lane == NULL) {
         return 0;
     }
@@ -423,173 +407,9 @@ start(sbx_task_t *run)
     }
 
     sbx_queue_remove(run);
-    sbx_queue_hold_refill();
+    sbx_refill_hold();
 
     return 1;
-}
-
-
-static unsigned
-count_standby(sbx_zygote_kind_t kind)
-{
-    unsigned i, n = 0;
-    sbx_lane_t *lane;
-
-    for (i = 0; i < sbx_super.nlanes; i++) {
-        lane = &sbx_super.lanes[i];
-
-        if (lane->run == NULL && lane->kind == kind
-            && (lane->state == SBX_LANE_FORKING
-                || lane->state == SBX_LANE_WARMING
-                || lane->state == SBX_LANE_STANDBY))
-        {
-            n++;
-        }
-    }
-
-    return n;
-}
-
-
-static void
-refill_due(sbx_timer_t *timer)
-{
-    (void) timer;
-    sbx_queue_dispatch();
-}
-
-
-static void
-delay_refill(uint64_t at_ns)
-{
-    static sbx_timer_t timer = { .handler = refill_due };
-
-    if (at_ns > refill_at_ns) {
-        refill_at_ns = at_ns;
-        (void) sbx_timer_set(&timer, at_ns);
-    }
-}
-
-
-void
-sbx_queue_pause_refill(void)
-{
-    delay_refill(sbx_now_ns() + PAUSE_NS);
-}
-
-
-void
-sbx_queue_hold_refill(void)
-{
-    delay_refill(sbx_now_ns() + (sbx_super.running < sbx_super.cpus
-                                 ? QUIET_NS : QUIET_BUSY_NS));
-}
-
-
-/* Children on their way to standby: each keeps a processor busy. */
-static unsigned
-count_warming(void)
-{
-    unsigned i, n = 0;
-
-    for (i = 0; i < sbx_super.nlanes; i++) {
-        n += sbx_super.lanes[i].run == NULL
-             && (sbx_super.lanes[i].state == SBX_LANE_FORKING
-                 || sbx_super.lanes[i].state == SBX_LANE_WARMING);
-    }
-
-    return n;
-}
-
-
-/*
- * How many may be under way: one for each processor without a run.  Runs may
- * wait rather than compute, so one at least, while they leave half of the slots.
- */
-static unsigned
-warming_room(void)
-{
-    unsigned room = sbx_super.running * 2 <= sbx_super.slots ? 1 : 0;
-    unsigned warming = count_warming();
-
-    if (sbx_super.running < sbx_super.cpus) {
-        room = sbx_super.cpus - sbx_super.running;
-    }
-
-    return room > warming ? room - warming : 0;
-}
-
-
-/*
- * Children of an earlier zygote would keep its layout, and its memory.  One is
- * ended at a time, when the pool is full, and its place filled before the next.
- */
-static void
-retire_standby(sbx_zygote_kind_t kind)
-{
-    unsigned i;
-    sbx_lane_t *lane;
-
-    if (count_warming() > 0) {
-        return;
-    }
-
-    for (i = 0; i < sbx_super.nlanes; i++) {
-        lane = &sbx_super.lanes[i];
-
-        if (lane->state == SBX_LANE_STANDBY && lane->kind == kind
-            && lane->generation != sbx_super.zygotes[kind].generation)
-        {
-            sbx_lane_kill(lane, SBX_KILL_CANCEL);
-            return;
-        }
-    }
-}
-
-
-/* Warming costs more than a run of hello: only when nobody waits. */
-static void
-refill(void)
-{
-    int k;
-    unsigned n, room;
-    uint32_t flags;
-    sbx_lane_t *lane;
-
-    if (sbx_super.queued > 0 || sbx_super.stopping || sbx_super.probing > 0
-        || sbx_super.running >= sbx_super.slots
-        || sbx_now_ns() < refill_at_ns)
-    {
-        return;
-    }
-
-    room = warming_room();
-
-    for (k = 0; k < SBX_ZYGOTE_KINDS; k++) {
-
-        if (!sbx_super.zygotes[k].ready || !sbx_super.zygotes[k].proven) {
-            continue;
-        }
-
-        for (n = count_standby(k); n < sbx_super.standby[k]; n++) {
-            lane = find_lane(SBX_LANE_FREE, k, 0);
-
-            if (lane == NULL || room-- == 0) {
-                return;
-            }
-
-            flags = fork_flags(NULL) | SBX_FORK_WARM;
-
-            if (sbx_lane_fork(lane, k, flags, NULL) < 0) {
-                sbx_queue_pause_refill();
-                return;
-            }
-        }
-
-        if (n >= sbx_super.standby[k]) {
-            retire_standby(k);
-        }
-    }
 }
 
 
@@ -658,6 +478,6 @@ sbx_queue_dispatch(void)
         }
     }
 
-    refill();
+    sbx_refill();
     publish();
 }

@@ -104,7 +104,7 @@ void
 sbx_run_finish(sbx_task_t *run)
 {
     sbx_run_detach(run);
-    sbx_queue_hold_refill();
+    sbx_refill_hold();
 
     if (sbx_super.stats != NULL && run->conn != NULL) {
         sbx_super.stats->runs++;

@@ -243,15 +243,22 @@ void sbx_queue_init(void);
 /* Takes a run with conn or done set; gives a verdict at once when it must. */
 void sbx_queue_add(sbx_task_t *run);
 void sbx_queue_remove(sbx_task_t *run);
-/*
- * No new standby children: for a second when one failed, so that a lasting fault
- * costs a log line a second and not a processor; for a moment when a run begins
- * or ends.
- */
-void sbx_queue_pause_refill(void);
-void sbx_queue_hold_refill(void);
 /* Starts what can start, then fills the standby pool: after every change. */
 void sbx_queue_dispatch(void);
+/* Of one that is free, or stands by with these flags, the best; NULL: none. */
+sbx_lane_t *sbx_queue_find_lane(sbx_lane_state_t state, sbx_zygote_kind_t kind,
+    uint32_t flags);
+/* What a child is to be forked with: SBX_FORK_*; NULL: for a job to come. */
+uint32_t sbx_queue_fork_flags(const sbx_job_t *job);
+
+/* sbx_refill.c: as many standby children as may now be on their way. */
+void sbx_refill(void);
+/*
+ * No new ones: for a second when one failed, so that a lasting fault costs a log
+ * line a second and not a processor; for a moment when a run begins or ends.
+ */
+void sbx_refill_pause(void);
+void sbx_refill_hold(void);
 
 /* sbx_lane_slot.c */
 void sbx_lane_open(sbx_lane_t *lane);

@@ -15,6 +15,8 @@
 /* How long a client waits is the operator's choice, which is no self-test's. */
 #define TEST_WAIT_MS    30000u
 
+#define ASK_AGAIN_NS    20000000u
+
 
 void
 sbx_queue_init(void)
@@ -339,6 +341,23 @@ sbx_queue_find_lane(sbx_lane_state_t state, sbx_zygote_kind_t kind, uint32_t fla
 }
 
 
+static void
+asked_again(sbx_timer_t *timer)
+{
+    (void) timer;
+    sbx_queue_dispatch();
+}
+
+
+static void
+ask_again(void)
+{
+    static sbx_timer_t timer = { .handler = asked_again };
+
+    (void) sbx_timer_set(&timer, sbx_now_ns() + ASK_AGAIN_NS);
+}
+
+
 /* 1: the run left the queue; 0: nothing can take it now. */
 static int
 start(sbx_task_t *run)
@@ -392,11 +411,18 @@ start(sbx_task_t *run)
 
     if (sbx_lane_fork(lane, kind, flags, run) < 0) {
 
+        /* it has died: when its end is heard, the run has another choice */
+        if (!z->ready) {
+            return 0;
+        }
+
         /*
-         * It has died: when its end is heard, the run has another choice.  Or
-         * it has been asked for so many that no more can: its next word tells.
+         * It has been asked for so many that no more can, and its next word
+         * tells; or the kernel has so many messages of this user's under way,
+         * of which nobody tells.
          */
-        if (!z->ready || sbx_lane_asks_later(errno)) {
+        if (sbx_lane_asks_later(errno)) {
+            ask_again();
             return 0;
         }
 

@@ -407,6 +407,7 @@ def options():
 
 
 def main():
+    sys.stdout.reconfigure(line_buffering=True)     # it takes a while
     args = options()
     root = install(args.work.resolve())
     report = Report(read_table("differences.txt"), args.verbose)

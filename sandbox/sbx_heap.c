@@ -1,5 +1,8 @@
 /*
  * sbx_heap.c: malloc's heap, made ready to be forked.
+ *
+ * Runs in the zygote, before it forks.  Each chunk that a child gets from a gap
+ * is a page to be copied, each that it gets from the top of the heap is new.
  */
 
 #include "sbx_heap.h"
@@ -25,8 +28,9 @@ sbx_heap_fill(void)
     top = (uintptr_t) chunk;
     free(chunk);
 
-    for (size_t size = LARGEST_CHUNK; top != 0 && size > 0; size -= CHUNK_STEP) {
-
+    for (size_t size = LARGEST_CHUNK; top != 0 && size > 0;
+         size -= CHUNK_STEP)
+    {
         do {
             chunk = malloc(size);
         } while (chunk != NULL && (uintptr_t) chunk < top);

@@ -159,6 +159,8 @@ make_job(napi_env env)
     sbx_err_t err;
     napi_value job = NULL;
 
+    memset(&err, 0, sizeof(err));
+
     if (node.learning != NULL) {
         (void) napi_create_string_utf8(env, "", 0, &job);
         return job;
@@ -191,7 +193,7 @@ make_job(napi_env env)
 }
 
 
-/* What JavaScript has to know of a run's start: zygote.js's names of it. */
+/* What JavaScript has to know of a run's start, as zygote.js numbers it. */
 static void
 tell_start(void)
 {
@@ -457,10 +459,25 @@ program_ended(void *arg)
 
 
 /*
- * What waits for events of the main loop when 'exit' has been emitted is node's
- * closing of its handles: no more JavaScript runs, and what comes next would take
- * hundreds of objects apart.  (Where node tells nobody that it is ending, before
- * 20, the hook above is called later on.)
+ * node lets no JavaScript run any more.  (process._exiting alone does not tell:
+ * after a listener of 'exit' that threw, a program may go on.)  Node-API looks at
+ * that before it misses the function.
+ */
+static int
+is_over(void)
+{
+    return node.exit_info != NULL && node.exit_info[node.exiting_at]
+           && napi_call_function(node.env, NULL, NULL, 0, NULL, NULL)
+              != NAPI_INVALID_ARG;
+}
+
+
+/*
+ * What waits for events of the main loop when all is over is node's closing of
+ * its handles, and what comes next would take hundreds of objects apart.  But
+ * what the thread pool has begun, writes to files and pipes, is still waited for.
+ * (Before node 20, which does not say that it is exiting, the hook above is the
+ * end.)
  */
 int
 epoll_pwait(int fd, struct epoll_event *events, int max, int ms,
@@ -472,8 +489,8 @@ epoll_pwait(int fd, struct epoll_event *events, int max, int ms,
         libc = dlsym(RTLD_NEXT, "epoll_pwait");
     }
 
-    if (sbx_node_in_child && node.exit_info != NULL
-        && node.exit_info[node.exiting_at] && fd == sbx_node_engine_loop_fd())
+    if (sbx_node_in_child && fd == sbx_node_engine_loop_fd() && is_over()
+        && !sbx_node_engine_has_requests())
     {
         program_ended(NULL);
     }
@@ -491,6 +508,7 @@ setup(napi_env env, napi_callback_info info)
 {
     size_t argc = 7;
     void *data = NULL;
+    sbx_err_t err;
     napi_value argv[7];
 
     node.env = env;
@@ -501,10 +519,14 @@ setup(napi_env env, napi_callback_info info)
     (void) napi_create_reference(env, argv[2], 1, &node.start_array);
 
     if (napi_get_typedarray_info(env, argv[2], NULL, NULL, &data, NULL, NULL)
-        == 0)
+        != 0)
     {
-        node.start = data;
+        memset(&err, 0, sizeof(err));
+        (void) sbx_fail(&err, SBX_STEP_ZYGOTE, 0, "node's addon calls");
+        end_zygote(&err);
     }
+
+    node.start = data;
 
     if (napi_get_typedarray_info(env, argv[3], NULL, NULL, &data, NULL, NULL)
         == 0)

@@ -49,6 +49,8 @@ const void *sbx_node_engine_text(void);
 int sbx_node_engine_loop_forked(sbx_err_t *err);
 /* What the main loop waits with; -1: nothing yet. */
 int sbx_node_engine_loop_fd(void);
+/* 1: something that was asked for (of the thread pool, too) is not done. */
+int sbx_node_engine_has_requests(void);
 int sbx_node_engine_reseed(sbx_err_t *err);
 int sbx_node_engine_math_seed(void);
 void sbx_node_engine_stand_still(void);

@@ -21,6 +21,7 @@ typedef struct napi_scope_s *napi_handle_scope;
 typedef napi_value (*napi_callback)(napi_env env, napi_callback_info info);
 
 #define NAPI_AUTO_LENGTH  SIZE_MAX
+#define NAPI_INVALID_ARG  1
 
 int napi_create_function(napi_env env, const char *name, size_t len,
     napi_callback function, void *data, napi_value *result);

@@ -47,6 +47,17 @@ typedef struct {
     uint64_t (*hrtime)(void);
 } uv_t;
 
+/* The beginning of uv_loop_t, the same in all of libuv 1: see its uv.h. */
+typedef struct {
+    void *data;
+    unsigned active_handles;
+    void *handles[2];
+    union {
+        void *unused;
+        unsigned count;
+    } requests;
+} loop_t;
+
 /* V8's, as C sees them: a handle is the address of a slot. */
 typedef struct {
     void *(*isolate)(void);
@@ -293,6 +304,15 @@ int
 sbx_node_engine_loop_fd(void)
 {
     return uv.backend_fd(uv.default_loop());
+}
+
+
+int
+sbx_node_engine_has_requests(void)
+{
+    const loop_t *loop = uv.default_loop();
+
+    return loop->requests.count > 0;
 }
 
 

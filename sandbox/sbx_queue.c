@@ -316,7 +316,8 @@ is_better(const sbx_lane_t *lane, const sbx_lane_t *than)
 
 
 sbx_lane_t *
-sbx_queue_find_lane(sbx_lane_state_t state, sbx_zygote_kind_t kind, uint32_t flags)
+sbx_queue_find_lane(sbx_lane_state_t state, sbx_zygote_kind_t kind,
+    uint32_t flags)
 {
     unsigned i;
     sbx_lane_t *lane, *found = NULL;

@@ -123,11 +123,12 @@ gc({ type: 'minor' });
 gc({ type: 'minor' });
 v8.setFlagsFromString('--no-expose-gc');
 
-// These have acted, as has the one of the command line.  V8 refuses the cached
-// code of node's own modules while any flag differs from its default.
+// These have acted, as have those of the command line.  V8 refuses the cached code
+// of node's own modules while any flag differs from its default.
 v8.setFlagsFromString('--flush-bytecode');
 v8.setFlagsFromString('--lazy-feedback-allocation');
 v8.setFlagsFromString('--semi-space-growth-factor=2');
+v8.setFlagsFromString('--short-builtin-calls');
 
 addon.setup(touch, process, start, internals.exitFields, internals.exitingAt,
             internals.codeAt, internals.hasCodeAt);

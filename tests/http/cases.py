@@ -80,6 +80,27 @@ def ab(site):
     return '%s a second' % figures['Requests per second']
 
 
+def standing_by(site, want):
+    for language in ('python', 'node'):
+        name = 'sandbox_standby{language="%s"}' % language
+        wait_for('%s is %d' % (name, want), lambda: site.metric(name) == want)
+
+
+@case
+def standby_by_processors(site):
+    """two children per processor and four ready, but no more than slots"""
+    cpus = len(os.sched_getaffinity(0))
+    site.start()
+    standing_by(site, min(2 * cpus + 4, 4 * cpus))
+
+
+@case
+def standby_by_slots(site):
+    """no more children are ready than there are slots"""
+    site.start('sandbox_slots 3;')
+    standing_by(site, 3)
+
+
 @case
 def burst(site):
     """300 requests at a time, a slot for each: more than one zygote is asked

@@ -30,17 +30,12 @@ int napi_call_function(napi_env env, napi_value recv, napi_value function,
 int napi_get_cb_info(napi_env env, napi_callback_info info, size_t *argc,
     napi_value *argv, napi_value *self, void **data);
 int napi_get_global(napi_env env, napi_value *result);
-int napi_get_undefined(napi_env env, napi_value *result);
 int napi_set_named_property(napi_env env, napi_value object, const char *name,
     napi_value value);
-int napi_get_named_property(napi_env env, napi_value object, const char *name,
-    napi_value *result);
 int napi_create_array(napi_env env, napi_value *result);
-int napi_create_object(napi_env env, napi_value *result);
 int napi_set_element(napi_env env, napi_value array, uint32_t i,
     napi_value value);
 int napi_create_int32(napi_env env, int32_t value, napi_value *result);
-int napi_create_double(napi_env env, double value, napi_value *result);
 int napi_create_string_utf8(napi_env env, const char *text, size_t len,
     napi_value *result);
 int napi_get_value_int32(napi_env env, napi_value value, int32_t *result);

@@ -184,7 +184,7 @@ corpora: all
 	@$(PYTHON) -B tests/corpora/corpora.py --build $(bld) --nginx $(NGINX) $(T)
 
 # The zygote of Node.js knows node from inside; here with other versions of it.
-NODES ?= 18 22
+NODES      ?= 18 22
 
 nodes: all
 	@DIR=$(tst)/nodes tests/fidelity/nodes "$(NODES)" \

@@ -90,7 +90,7 @@ def standing_by(site, want):
 def standby_by_processors(site):
     """two children per processor and four ready, but no more than slots"""
     cpus = len(os.sched_getaffinity(0))
-    site.start()
+    site.start('')
     standing_by(site, min(2 * cpus + 4, 4 * cpus))
 
 

@@ -26,6 +26,9 @@ typedef struct {
 int sbx_cmd_job_parse(sbx_cmd_job_t *cj, int argc, char **argv);
 void sbx_cmd_job_clear(sbx_cmd_job_t *cj);
 
+/* What kept a command from its work, on stderr: one line. */
+void sbx_cmd_complain(const sbx_err_t *err);
+
 /* Settings of a supervisor for one command: one slot, one runtime if given. */
 int sbx_cmd_conf(sbx_conf_t *conf, const sbx_str_t *language, sbx_err_t *err);
 

@@ -459,22 +459,28 @@ print_json(const calibration_t *c)
 }
 
 
-/* A run that did not end by itself has not shown what it needs. */
+/*
+ * A run that did not end by itself has not shown what it needs.  One that
+ * failed by itself has, but perhaps not what was meant to be measured.
+ */
 static int
 has_ended(const sbx_verdict_t *v)
 {
-    if (v->status == SBX_SUCCESS || v->status == SBX_ERROR) {
+    int ended = v->status == SBX_SUCCESS || v->status == SBX_ERROR;
+
+    if (v->status == SBX_SUCCESS) {
         return 1;
     }
 
-    fprintf(stderr, "deer-flow: nothing to measure by, the program's end is "
-            "%s: %s\n", sbx_status_name(v->status), v->error);
+    fprintf(stderr, "deer-flow: %s, the program's end is %s: %s\n",
+            ended ? "measured until it failed" : "nothing to measure by",
+            sbx_status_name(v->status), v->error);
 
     if (v->errout.len > 0) {
         fwrite(v->errout.data, 1, v->errout.len, stderr);
     }
 
-    return 0;
+    return ended;
 }
 
 
@@ -553,8 +559,7 @@ sbx_cmd_calibrate(int argc, char **argv)
         rc = calibrate(c, &err);
 
         if (rc < 0) {
-            fprintf(stderr, "deer-flow: %s: %s\n", sbx_step_name(err.step),
-                    err.text);
+            sbx_cmd_complain(&err);
             rc = EXIT_FAILED;
         }
     }

@@ -327,7 +327,7 @@ sbx_cmd_check(int argc, char **argv)
 
 failed:
 
-    fprintf(stderr, "deer-flow: %s: %s\n", sbx_step_name(err.step), err.text);
+    sbx_cmd_complain(&err);
     sbx_client_close(&client);
     sbx_conf_clear(&conf);
     json_object_put(root);

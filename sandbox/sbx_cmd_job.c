@@ -151,6 +151,19 @@ mistake(const char *what, const char *value)
 }
 
 
+/* A step's name says where, unless it was the user who erred. */
+void
+sbx_cmd_complain(const sbx_err_t *err)
+{
+    int named = err->step != SBX_STEP_CONFIG;
+
+    fprintf(stderr, "deer-flow: %s%s%s%s%s\n",
+            named ? sbx_step_name(err->step) : "", named ? ": " : "",
+            err->text, err->errnum ? ": " : "",
+            err->errnum ? strerror(err->errnum) : "");
+}
+
+
 static int
 set_limit(sbx_job_t *job, int id, const char *text)
 {
@@ -307,12 +320,19 @@ sbx_cmd_job_parse(sbx_cmd_job_t *cj, int argc, char **argv)
     sbx_job_init(&cj->job);
     make_options();
     optind = 1;
+    opterr = 0;
 
     if (sbx_job_add_case(&cj->job, 0, SBX_STR("")) < 0) {
         return SBX_EXIT_USAGE;
     }
 
-    while ((opt = getopt_long(argc, argv, "+", options, NULL)) != -1) {
+    while ((opt = getopt_long(argc, argv, "+:", options, NULL)) != -1) {
+        if (opt == '?' || opt == ':') {
+            return mistake(opt == ':' ? "needs a value"
+                                      : "no such option, or it takes no value",
+                           argv[optind - 1]);
+        }
+
         rc = set_option(cj, opt, optarg);
         if (rc != 0) {
             return rc;

@@ -22,9 +22,7 @@
 static int
 failed(const sbx_err_t *err)
 {
-    fprintf(stderr, "deer-flow: %s: %s%s%s\n", sbx_step_name(err->step),
-            err->text, err->errnum ? ": " : "",
-            err->errnum ? strerror(err->errnum) : "");
+    sbx_cmd_complain(err);
 
     return 125;
 }

@@ -86,7 +86,9 @@ main(int argc, char **argv)
         return print_version(argc, argv);
     }
 
-    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+    if (argc == 2 && (strcmp(argv[1], "--help") == 0
+                      || strcmp(argv[1], "help") == 0))
+    {
         print_usage(stdout);
         return 0;
     }

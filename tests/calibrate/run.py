@@ -168,9 +168,44 @@ def refusals(command):
           and json.loads(done.stdout)["proposed"]["processes"] == 1,
           "and is proposed as it is", done.stdout, done.stderr)
 
+    with open(os.path.join(command.work, "raises.py"), "w") as f:
+        f.write("raise ValueError('of its own')\n")
+    done = command("calibrate", "raises.py")
+    check(done.returncode == 0 and "sandbox_memory" in done.stdout
+          and "measured until it failed" in done.stderr
+          and "ValueError: of its own" in done.stderr,
+          "a program that fails is measured, and said to fail", done.stdout,
+          done.stderr)
+
     done = command("calibrate", "nowhere.py")
     check(done.returncode == 2 and "nowhere.py" in done.stderr,
           "no such file", done.stderr)
+
+
+def mistakes(command):
+    """One line, that begins with the command's name and has the word."""
+    for argv, code, said in (
+            (("run", "--bogus", "small.py"), 2, "no such option, or it takes "
+             "no value: --bogus"),
+            (("run", "--json=1", "small.py"), 2, "takes no value: --json=1"),
+            (("run", "--memory"), 2, "needs a value: --memory"),
+            (("run", "--memory", "1x", "small.py"), 2, "64g: 1x"),
+            (("run", "--language", "rust", "small.py"), 125,
+             "deer-flow: language: \"rust\" is not one of"),
+            (("calibrate", "--language", "rust", "small.py"), 1,
+             "deer-flow: language: \"rust\" is not one of")):
+        done = command(*argv)
+        check(done.returncode == code and said in done.stderr
+              and done.stderr.startswith("deer-flow: ")
+              and done.stderr.count("\n") == 1 and done.stdout == "",
+              "mistake: " + " ".join(argv), done.returncode, done.stderr)
+
+    done = command("help")
+    check(done.returncode == 0 and "calibrate" in done.stdout
+          and done.stdout == command("--help").stdout, "help", done.stderr)
+    done = command("halp")
+    check(done.returncode == 2 and "no such command: halp" in done.stderr,
+          "no such command", done.stderr)
 
 
 def main():
@@ -196,6 +231,7 @@ def main():
         if not options.names:
             directives(command, build, results)
             refusals(command)
+            mistakes(command)
 
     print(f"1..{checks}")
     print(f"# {failures} failed")

@@ -3,11 +3,15 @@
 
     run.py --build DIR [-n N] [--seed N] [KIND...]
 
-Both languages, every kind of end.  Ten parts; after each the server comes to
-rest and is looked at.  Prints the first and the last part's latencies by kind,
-and what the server holds.  Fails on wrong verdicts, and on counts (processes,
-threads, descriptors, mounts, slots) that differ between the first rest and the
-last; times and memory are reported.  The result is TAP.
+Both languages, every kind of end.  Ten parts; after the first and the last the
+server comes to rest and is looked at.  Among the runs are cold starts of the
+plain interpreters, which the server has no part in: the machine's own pace at
+that time, under the same load.  Prints what a hello and a cold start took in
+each part, and alone, at rest; the first and the last part's latencies by kind;
+and what the server holds.  Fails on wrong verdicts, on counts (processes, threads, descriptors,
+mounts, slots) that differ between the first rest and the last, and when a hello
+has become slower by half against the cold starts around it; other times, and
+memory, are reported.  The result is TAP.
 """
 
 import argparse
@@ -26,11 +30,22 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
 
 import kinds
 import measure
+import peers
+import programs
 import server
 import watch
 
 PARTS = 10
 REST_S = 60     # for what was replaced or renewed meanwhile to be in place
+COLD = 'cold start'
+COLD_PART = 50  # one of so many runs of a part is a cold start, by language
+DRIFT = 1.5     # at most, where a part has so many cold starts:
+ENOUGH = 20
+ALONE = 30      # hellos and cold starts at rest
+
+
+def cold_name(language):
+    return '%s, %s' % (COLD, language)
 
 
 class Client:
@@ -39,6 +54,16 @@ class Client:
     def __init__(self, port):
         self.sock = server.connect(port, 120)
         self.error = None
+
+    def once(self, one):
+        """(name, milliseconds, complaint)"""
+        if isinstance(one, peers.Peers):
+            start = time.monotonic()
+            one.run(one.cold)
+            return (cold_name(one.program.language),
+                    (time.monotonic() - start) * 1000, None)
+        body, ms = self.ask(one)
+        return one.name, ms, kinds.complain(one, body)
 
     def ask(self, one):
         """A `busy` answer has not run and is asked again."""
@@ -56,12 +81,10 @@ class Client:
     def work(self, todo, done):
         try:
             while True:
-                one = todo.get_nowait()
-                body, ms = self.ask(one)
-                done.append((one.name, ms, kinds.complain(one, body)))
+                done.append(self.once(todo.get_nowait()))
         except queue.Empty:
             pass
-        except Exception as e:
+        except BaseException as e:      # a cold start's is a SystemExit
             self.error = e
 
 
@@ -93,6 +116,60 @@ def rest(site, wanted=None):
             return counts, sizes
 
 
+def paces(parts):
+    """By language, of each part: medians of hello and of the cold start."""
+    def median(part, name):
+        return statistics.median(t for n, t, _ in part if n == name)
+
+    names = {name for part in parts for name, *_ in part}
+    return {language: [(median(part, 'hello, ' + language),
+                        median(part, cold_name(language))) for part in parts]
+            for language in programs.HELLO if 'hello, ' + language in names}
+
+
+def print_paces(found):
+    rows = []
+    for language, pairs in found.items():
+        for what, values in (
+                ('hello, ms', ['%.1f' % h for h, _ in pairs]),
+                ('cold start, ms', ['%.1f' % c for _, c in pairs]),
+                ('hello to cold', ['%.2f' % (h / c) for h, c in pairs])):
+            rows.append((language, what, *values))
+    return measure.table(('language', 'median of each part',
+                          *map(str, range(1, PARTS + 1))), rows)
+
+
+def slower(found, parts):
+    """Languages whose hello lost against the cold start, and by how much."""
+    if len(parts[0]) // COLD_PART < ENOUGH:
+        print('# too few runs to tell a hello that became slower')
+        return []
+    drift = {language: pairs[-1][0] / pairs[-1][1]
+             / (pairs[0][0] / pairs[0][1]) for language, pairs in found.items()}
+    return ['hello in %s took %.2f times as long, by cold starts'
+            % (language, by) for language, by in drift.items() if by > DRIFT]
+
+
+def alone(site, cold):
+    """Medians of each, in turn, while nothing else runs."""
+    rows = []
+    for peer in cold:
+        language = peer.program.language
+        rows += [measure.Row('hello, ' + language, site.ready(peer.program)),
+                 measure.Row(cold_name(language),
+                             lambda peer=peer: peer.run(peer.cold))]
+    measure.interleave(rows, ALONE)
+    return {row.name: statistics.median(row.wall) for row in rows}
+
+
+def print_alone(first, last):
+    return measure.table(
+        ('alone, at rest, median ms', 'after the first tenth',
+         'after the last'),
+        [(name, '%.2f' % ms, '%.2f' % last[name])
+         for name, ms in first.items()])
+
+
 def print_latencies(first, last):
     rows = []
     for name in sorted({name for name, *_ in first + last}):
@@ -119,44 +196,55 @@ def print_holdings(first, last):
                           'after the last'), rows)
 
 
-def soak(site, args):
+def soak(site, cold, args):
     dice = random.Random(args.seed)
     weights = [k.weight for k in args.kinds]
     size = max(len(args.kinds), args.n // PARTS)
-    parts, looks, start = [], [], time.monotonic()
+    parts, looks, calm, start = [], [], [], time.monotonic()
     clients = [Client(site.port) for _ in range(args.jobs)]
     for i in range(PARTS):
         # each kind in each part, then by weight
         samples = list(args.kinds) + dice.choices(
             args.kinds, weights, k=size - len(args.kinds))
+        samples += cold * (size // COLD_PART + 1)
         dice.shuffle(samples)
         parts.append(run_part(clients, samples))
         if i in (0, PARTS - 1):
             looks.append(rest(site, looks[0][0] if looks else None))
-        print('# %d of %d, %.0f s' % (sum(map(len, parts)), size * PARTS,
+            calm.append(alone(site, cold))
+        print('# %d of %d, %.0f s' % ((i + 1) * size, size * PARTS,
                                       time.monotonic() - start))
         sys.stdout.flush()
-    return parts, looks
+    return parts, looks, calm
 
 
-def report(parts, looks):
-    print('\n%s\n\n%s\n' % (print_latencies(parts[0], parts[-1]),
-                            print_holdings(looks[0], looks[1])))
-    slow = max((ms, name) for part in parts for name, ms, _ in part)
+def report(parts, looks, calm):
+    pace = paces(parts)
+    for text in (print_paces(pace), print_alone(*calm),
+                 print_latencies(parts[0], parts[-1]),
+                 print_holdings(*looks)):
+        print('\n' + text)
+    print()
+    slow = max((ms, name) for part in parts for name, ms, _ in part
+               if not name.startswith(COLD))
     print('# the slowest of all: %s, %.0f ms' % (slow[1], slow[0]))
     wrong = [(name, why) for part in parts for name, _, why in part if why]
     for name, why in wrong[:50]:
         print('# %s: %s' % (name, why))
     drift = watch.differences(looks[0][0], looks[1][0])
-    for line in drift:
+    late = slower(pace, parts)
+    for line in drift + late:
         print('# %s' % line)
+    runs = sum(not name.startswith(COLD) for part in parts
+               for name, *_ in part)
     for i, (bad, what) in enumerate((
-            (wrong, '%d verdicts' % sum(map(len, parts))),
-            (drift, 'counts of processes, descriptors, mounts, slots'))):
+            (wrong, '%d verdicts' % runs),
+            (drift, 'counts of processes, descriptors, mounts, slots'),
+            (late, 'what a hello takes, by cold starts'))):
         print('%sok %d - %s%s' % ('not ' if bad else '', i + 1, what,
                                   ': %d wrong' % len(bad) if bad else ''))
-    print('1..2')
-    return bool(wrong or drift)
+    print('1..3')
+    return bool(wrong or drift or late)
 
 
 def main():
@@ -180,11 +268,14 @@ def main():
                          'sandbox_processes 1 max=8; sandbox_standby auto; '
                          'sandbox_zygote_renew runs=%d;'
                          % max(100, args.n // 20))
+    cold = [peers.Peers(program) for program in programs.HELLO.values()]
     try:
-        parts, looks = soak(site, args)
+        results = soak(site, cold, args)
     finally:
         site.stop()
-    return report(parts, looks)
+        for peer in cold:
+            peer.close()
+    return report(*results)
 
 
 if __name__ == '__main__':

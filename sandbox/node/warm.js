@@ -13,7 +13,7 @@ const Module = require('module');
 
 const OWN = 0, PIPES = 1, NULL = 2;             // addon.setStdio
 const ONCE = 1, NOWAIT = 2;                     // uv_run's modes
-const DRAIN_MS = 60;
+const DRAIN_MS = 10;
 const DRAIN_MAX_MS = 10000;                     // on a machine with other work
 
 // hello first and with /dev/null, which is another path than that of pipes;

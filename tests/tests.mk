@@ -18,7 +18,8 @@ LONG_SUITES = nodes corpora lifecycle-user asan fuzz-long verdicts verdicts-long
 .PHONY: test test-long faulty-build $(CI_SUITES) $(LONG_SUITES) bench test-programs
 test: deps-test
 	+@$(MAKE) -j`nproc` --no-print-directory all test-programs
-	+@BUILD=$(bld) MAKE='$(MAKE)' tests/suites $(CI_SUITES)
+	+@BUILD=$(bld) MAKE='$(MAKE)' tests/suites \
+	    $(patsubst page,'qemu&' page,$(filter-out qemu,$(CI_SUITES)))
 
 test-long: test
 	+@BUILD=$(bld) MAKE='$(MAKE)' tests/suites $(LONG_SUITES)

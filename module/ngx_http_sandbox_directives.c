@@ -228,11 +228,13 @@ done:
 ngx_int_t
 ngx_http_sandbox_check_executable(ngx_conf_t *cf, ngx_str_t *path)
 {
+    ngx_str_t       *directive = cf->args->elts;
     ngx_file_info_t  fi;
 
     if (path->data[0] != '/') {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "command \"%V\" needs an absolute path", path);
+                           "command \"%V\" of \"%V\" needs an absolute path",
+                           path, directive);
         return NGX_ERROR;
     }
 
@@ -348,12 +350,42 @@ ngx_http_sandbox_pass(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (u.family != AF_UNIX && (u.port || !u.no_port)) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"%V\" is neither \"unix:/path\" nor the name of "
-                           "an upstream block", &value[1]);
+                           "\"%V\" of \"sandbox_pass\" is neither "
+                           "\"unix:/path\" nor the name of an upstream block",
+                           &value[1]);
         return NGX_CONF_ERROR;
     }
 
     return NGX_CONF_OK;
+}
+
+
+/* As ngx_conf_set_enum_slot(), of two words, which the error names. */
+char *
+ngx_http_sandbox_enum(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_str_t        *value = cf->args->elts;
+    ngx_uint_t        i, *field = (ngx_uint_t *) ((char *) conf + cmd->offset);
+    ngx_conf_enum_t  *words = cmd->post;
+
+    if (*field != NGX_CONF_UNSET_UINT) {
+        return "is duplicate";
+    }
+
+    for (i = 0; i < 2; i++) {
+        if (words[i].name.len == value[1].len
+            && ngx_strcasecmp(words[i].name.data, value[1].data) == 0)
+        {
+            *field = words[i].value;
+            return NGX_CONF_OK;
+        }
+    }
+
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                       "\"%V\" takes \"%V\" or \"%V\", not \"%V\"", &value[0],
+                       &words[0].name, &words[1].name, &value[1]);
+
+    return NGX_CONF_ERROR;
 }
 
 

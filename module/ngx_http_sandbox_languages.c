@@ -184,9 +184,42 @@ ngx_http_sandbox_use(ngx_conf_t *cf, ngx_str_t *language, const char *directive)
 }
 
 
+/* For an error's text: "python, node", and what was added. */
+static ngx_str_t
+ngx_http_sandbox_known_languages(ngx_conf_t *cf,
+    ngx_http_sandbox_main_conf_t *smcf)
+{
+    u_char      *p;
+    size_t       size = 0;
+    ngx_str_t   *name, known = ngx_null_string;
+    ngx_uint_t   i;
+
+    for (i = 0; (name = ngx_http_sandbox_language(smcf, i)) != NULL; i++) {
+        size += name->len + 2;
+    }
+
+    p = ngx_pnalloc(cf->temp_pool, size);
+    if (p == NULL) {
+        return known;
+    }
+
+    known.data = p;
+
+    for (i = 0; (name = ngx_http_sandbox_language(smcf, i)) != NULL; i++) {
+        p = ngx_cpymem(p, i == 0 ? "" : ", ", i == 0 ? 0 : 2);
+        p = ngx_cpymem(p, name->data, name->len);
+    }
+
+    known.len = p - known.data;
+
+    return known;
+}
+
+
 ngx_int_t
 ngx_http_sandbox_check_uses(ngx_conf_t *cf, ngx_http_sandbox_main_conf_t *smcf)
 {
+    ngx_str_t                known;
     ngx_uint_t               i;
     ngx_http_sandbox_use_t  *use;
 
@@ -199,10 +232,12 @@ ngx_http_sandbox_check_uses(ngx_conf_t *cf, ngx_http_sandbox_main_conf_t *smcf)
                               use[i].language.len })
             == NULL)
         {
+            known = ngx_http_sandbox_known_languages(cf, smcf);
             ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                          "unknown language \"%V\" in \"%s\" directive "
-                          "in %s:%ui", &use[i].language, use[i].directive,
-                          use[i].file, use[i].line);
+                          "unknown language \"%V\" in \"%s\" directive, "
+                          "known are %V in %s:%ui", &use[i].language,
+                          use[i].directive, &known, use[i].file,
+                          use[i].line);
             return NGX_ERROR;
         }
     }

@@ -218,7 +218,12 @@ static char *
 ngx_http_sandbox_limit_value(ngx_conf_t *cf, sbx_limit_id_t id,
     ngx_str_t *text, uint64_t *value)
 {
-    char  min[32], max[32];
+    char               min[32], max[32];
+    static const char *const  units[] = {
+        [SBX_UNIT_BYTES] = ", in bytes or with k, m, g",
+        [SBX_UNIT_MS] = ", in seconds or with ms, s, m, h",
+        [SBX_UNIT_COUNT] = ""
+    };
 
     if (sbx_limit_parse(id, (sbx_str_t) { (char *) text->data, text->len }, 1,
                         value)
@@ -229,11 +234,12 @@ ngx_http_sandbox_limit_value(ngx_conf_t *cf, sbx_limit_id_t id,
 
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                        "invalid value \"%V\" of \"sandbox_%s\", which takes "
-                       "%s to %s", text, sbx_limits[id].name,
+                       "%s to %s%s", text, sbx_limits[id].name,
                        sbx_limit_format(id, sbx_limits[id].min, min,
                                         sizeof(min)),
                        sbx_limit_format(id, sbx_limits[id].max, max,
-                                        sizeof(max)));
+                                        sizeof(max)),
+                       units[sbx_limits[id].unit]);
     return NGX_CONF_ERROR;
 }
 

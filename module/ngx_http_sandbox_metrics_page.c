@@ -66,7 +66,8 @@ static const ngx_uint_t  ngx_http_sandbox_known_codes[] = {
     offsetof(sbx_stats_t, field), sizeof(((sbx_stats_t *) 0)->field)
 
 static const ngx_http_sandbox_gauge_t  ngx_http_sandbox_gauges[] = {
-    { "sandbox_up", "gauge", "1 when the supervisor accepts jobs.",
+    { "sandbox_up", "gauge",
+      "1 once the self-tests of all runtimes have ended; 0 without a supervisor.",
       ngx_http_sandbox_stat(ready) },
     { "sandbox_slots", "gauge", "Runs that may go on at a time.",
       ngx_http_sandbox_stat(slots) },

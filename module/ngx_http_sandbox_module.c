@@ -129,14 +129,14 @@ static ngx_command_t
 
     { ngx_string("sandbox_memory_mode"),
       NGX_HTTP_SANDBOX_LEVELS|NGX_CONF_TAKE1,
-      ngx_conf_set_enum_slot,
+      ngx_http_sandbox_enum,
       NGX_HTTP_LOC_CONF_OFFSET,
       offsetof(ngx_http_sandbox_loc_conf_t, memory_soft),
       ngx_http_sandbox_memory_modes },
 
     { ngx_string("sandbox_proc"),
       NGX_HTTP_SANDBOX_LEVELS|NGX_CONF_TAKE1,
-      ngx_conf_set_enum_slot,
+      ngx_http_sandbox_enum,
       NGX_HTTP_LOC_CONF_OFFSET,
       offsetof(ngx_http_sandbox_loc_conf_t, proc_empty),
       ngx_http_sandbox_procs },

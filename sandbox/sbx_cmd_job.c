@@ -328,9 +328,11 @@ sbx_cmd_job_parse(sbx_cmd_job_t *cj, int argc, char **argv)
 
     while ((opt = getopt_long(argc, argv, "+:", options, NULL)) != -1) {
         if (opt == '?' || opt == ':') {
-            return mistake(opt == ':' ? "needs a value"
-                                      : "no such option, or it takes no value",
-                           argv[optind - 1]);
+            fprintf(stderr, "deer-flow: %s: %s (deer-flow %s --help lists "
+                    "them)\n", opt == ':' ? "needs a value"
+                    : "no such option, or it takes no value",
+                    argv[optind - 1], argv[0]);
+            return SBX_EXIT_USAGE;
         }
 
         rc = set_option(cj, opt, optarg);

@@ -32,7 +32,8 @@ sbx_queue_init(void)
 static int
 waits_for_tests(const sbx_task_t *run)
 {
-    return run->conn != NULL && run->runtime->probing;
+    return run->conn != NULL && run->runtime->probing
+           && run->runtime->refused[0] == '\0';
 }
 
 

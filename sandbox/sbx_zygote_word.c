@@ -80,6 +80,7 @@ refused(sbx_zyg_t *z, const sbx_zmsg_t *msg)
         memcpy(rt->refused, z->why, sizeof(rt->refused));
         sbx_log(SBX_LOG_CRIT, 0, "no run of %s is possible: %s",
                 rt->conf->name, rt->refused);
+        sbx_queue_dispatch();
     }
 }
 

@@ -16,7 +16,7 @@ __DATA__
     location /run { sandbox cobol; }
 --- must_die
 --- error_log eval
-qr{\[emerg\] .*unknown language "cobol" in "sandbox" directive.* in \S+nginx\.conf:\d+}
+qr{\[emerg\] .*unknown language "cobol" in "sandbox" directive, known are python, node in \S+nginx\.conf:\d+}
 
 === TEST 2: sandbox twice
 --- config
@@ -44,7 +44,7 @@ qr{\[emerg\] .*invalid number of arguments in "sandbox" directive.* in \S+nginx\
     location /run { sandbox any; sandbox_memory lots; }
 --- must_die
 --- error_log eval
-qr{\[emerg\] .*invalid value "lots" of "sandbox_memory", which takes 1m to.* in \S+nginx\.conf:\d+}
+qr{\[emerg\] .*invalid value "lots" of "sandbox_memory", which takes 1m to 64g, in bytes or with k, m, g in \S+nginx\.conf:\d+}
 
 === TEST 6: a limit below its range
 --- config
@@ -58,7 +58,7 @@ qr{\[emerg\] .*invalid value "1k" of "sandbox_memory".* in \S+nginx\.conf:\d+}
     location /run { sandbox any; sandbox_timeout 5m5; }
 --- must_die
 --- error_log eval
-qr{\[emerg\] .*invalid value "5m5" of "sandbox_timeout", which takes 1ms to.* in \S+nginx\.conf:\d+}
+qr{\[emerg\] .*invalid value "5m5" of "sandbox_timeout", which takes 1ms to 24h, in seconds or with ms, s, m, h in \S+nginx\.conf:\d+}
 
 === TEST 8: a negative count
 --- config
@@ -223,14 +223,14 @@ qr{\[emerg\] .*layer "net" is named twice.* in \S+nginx\.conf:\d+}
     location /run { sandbox any; sandbox_memory_mode gentle; }
 --- must_die
 --- error_log eval
-qr{\[emerg\] .*invalid value "gentle".* in \S+nginx\.conf:\d+}
+qr{\[emerg\] .*"sandbox_memory_mode" takes "hard" or "soft", not "gentle" in \S+nginx\.conf:\d+}
 
 === TEST 30: a /proc that does not exist
 --- config
     location /run { sandbox any; sandbox_proc off; }
 --- must_die
 --- error_log eval
-qr{\[emerg\] .*invalid value "off".* in \S+nginx\.conf:\d+}
+qr{\[emerg\] .*"sandbox_proc" takes "on" or "empty", not "off" in \S+nginx\.conf:\d+}
 
 === TEST 31: a flag that is no flag
 --- config
@@ -244,7 +244,7 @@ qr{\[emerg\] .*invalid value "maybe" in "sandbox_dry_run" directive.* in \S+ngin
     location /run { sandbox any; sandbox_pass 127.0.0.1:9000; }
 --- must_die
 --- error_log eval
-qr{\[emerg\] .*"127\.0\.0\.1:9000" is neither "unix:/path" nor the name of an upstream block.* in \S+nginx\.conf:\d+}
+qr{\[emerg\] .*"127\.0\.0\.1:9000" of "sandbox_pass" is neither "unix:/path" nor the name of an upstream block.* in \S+nginx\.conf:\d+}
 
 === TEST 33: a supervisor that is not declared
 --- config
@@ -364,7 +364,7 @@ qr{\[emerg\] .*"sandbox_runtime" directive needs a command.* in \S+nginx\.conf:\
     location /run { sandbox any; }
 --- must_die
 --- error_log eval
-qr{\[emerg\] .*command "lua5\.4" needs an absolute path.* in \S+nginx\.conf:\d+}
+qr{\[emerg\] .*command "lua5\.4" of "sandbox_runtime" needs an absolute path.* in \S+nginx\.conf:\d+}
 
 === TEST 47: a runtime's command that does not exist
 --- http_config
@@ -442,7 +442,7 @@ location /run {
     include ../html/run.conf;
 --- must_die
 --- error_log eval
-qr{\[emerg\] .*unknown language "ruby" in "sandbox_memory" directive in \S+run\.conf:4$}m
+qr{\[emerg\] .*unknown language "ruby" in "sandbox_memory" directive, known are \S.* in \S+run\.conf:4$}m
 
 === TEST 55: the line is that of the code which has no language
 --- user_files

@@ -7,7 +7,7 @@ use Test::Nginx::Socket;
 # starting the supervisor is part of the first request
 timeout(30);
 
-plan tests => repeat_each() * 7;
+plan tests => repeat_each() * 11;
 
 no_long_string();
 run_tests();
@@ -52,3 +52,16 @@ Content-Type: application/json
 qq{POST /run\n{"code":"import sys\\nprint('csv' in sys.modules)\\nimport csv\\nprint('csv' in sys.modules, 'xml' in sys.modules)"}}
 --- error_code: 200
 --- response_body_like: "output":"False\\nTrue False\\n"
+
+=== TEST 4: that is answered at once, while the self-tests still run
+--- http_config
+    sandbox_preload python no_module_of_ours;
+--- config
+    location /run { sandbox python; }
+    location /metrics { sandbox_metrics; }
+--- more_headers
+Content-Type: application/json
+--- pipelined_requests eval
+[qq{POST /run\n{"code":"print(1+1)"}}, "GET /metrics"]
+--- error_code eval: [503, 200]
+--- response_body_like eval: [qr/"unprotected"/, qr/\nsandbox_up 0\n/]

@@ -24,7 +24,8 @@ class Sandbox:
     def run(self, script, timeout=5, language=None, stdin=''):
         """The verdict of a file; timeout in seconds.
 
-        Raises OSError if there is no answer at all.
+        Raises OSError if there is no answer at all, or one that is none of
+        the sandbox's, such as nginx's own page for a path that it has not.
         """
         name = os.path.basename(script)
         language = language or LANGUAGES.get(os.path.splitext(name)[1],
@@ -45,7 +46,11 @@ class Sandbox:
                 return json.load(r)
         except urllib.error.HTTPError as answer:
             # busy, invalid and the like are verdicts, too
-            return json.load(answer)
+            try:
+                return json.load(answer)
+            except ValueError:
+                raise OSError('%s: HTTP %d, and no verdict'
+                              % (self.url, answer.code)) from None
 
 
 def main():
@@ -53,7 +58,10 @@ def main():
         print('usage: deer_flow.py SCRIPT', file=sys.stderr)
         return 2
     url = os.environ.get('DEER_FLOW_URL', 'http://127.0.0.1:8080/run')
-    verdict = Sandbox(url=url).run(sys.argv[1])
+    try:
+        verdict = Sandbox(url=url).run(sys.argv[1])
+    except OSError as e:
+        sys.exit('deer_flow.py: %s' % e)
     print(json.dumps(verdict, indent=2))
     return 0 if verdict['status'] == 'success' else 1
 

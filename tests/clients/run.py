@@ -176,6 +176,12 @@ def check_thin_client(url, work):
     code, said = run(command + ["a.py"], work, env=env)
     check(code == 0 and json.loads(said)["output"] == "42\n",
           "the thin client's command: a verdict", code, said)
+    for path, wanted in (("/nowhere", "HTTP 404, and no verdict"),
+                         (":1/run", "deer_flow.py: ")):
+        env["DEER_FLOW_URL"] = url + path
+        code, said = run(command + ["a.py"], work, env=env)
+        check(code == 1 and wanted in said and said.count("\n") == 1,
+              f"the thin client's command: {path}", code, said)
 
 
 def main():

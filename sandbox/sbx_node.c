@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -49,6 +50,7 @@ typedef struct {
     sbx_job_t job;
     int32_t *exit_info;         /* node 20: its fields of the exit code */
     int32_t exiting_at, code_at, has_code_at;
+    unsigned long long libraries;
 } node_t;
 
 static node_t node;
@@ -149,7 +151,8 @@ child_run(const sbx_job_t *job, const sbx_str_t *cmd, size_t ncmd)
 
 /*
  * The program's path, and each argument behind a NUL, which none can hold: one
- * string is what Node-API makes with the least work.  Empty: no job, a rehearsal.
+ * string is what Node-API makes with the least work.  Empty: no job, but a
+ * rehearsal.
  */
 static napi_value
 make_job(napi_env env)
@@ -186,7 +189,12 @@ make_job(napi_env env)
         len += node.job.args[i].len;
     }
 
-    (void) napi_create_string_utf8(env, text, len, &job);
+    /* without it JavaScript would take this for a rehearsal */
+    if (napi_create_string_utf8(env, text, len, &job) != 0) {
+        (void) sbx_fail(&err, SBX_STEP_JOB, 0, "the program's arguments");
+        sbx_child_fail(&err);
+    }
+
     free(text);
 
     return job;
@@ -459,9 +467,9 @@ program_ended(void *arg)
 
 
 /*
- * node lets no JavaScript run any more.  (process._exiting alone does not tell:
- * after a listener of 'exit' that threw, a program may go on.)  Node-API looks at
- * that before it misses the function.
+ * node lets no JavaScript run any more: Node-API says so before it misses the
+ * function.  (process._exiting alone does not tell: after a listener of 'exit'
+ * that threw, a program may go on.)
  */
 static int
 is_over(void)
@@ -472,12 +480,35 @@ is_over(void)
 }
 
 
+static int
+note_libraries(struct dl_phdr_info *info, size_t size, void *libraries)
+{
+    (void) size;
+    *(unsigned long long *) libraries = info->dlpi_adds;
+
+    return 1;
+}
+
+
+/* How many libraries were ever loaded. */
+static unsigned long long
+count_libraries(void)
+{
+    unsigned long long libraries = 0;
+
+    (void) dl_iterate_phdr(note_libraries, &libraries);
+
+    return libraries;
+}
+
+
 /*
  * What waits for events of the main loop when all is over is node's closing of
  * its handles, and what comes next would take hundreds of objects apart.  But
- * what the thread pool has begun, writes to files and pipes, is still waited for.
- * (Before node 20, which does not say that it is exiting, the hook above is the
- * end.)
+ * what the thread pool has begun, writes to files and pipes, is still waited
+ * for; and an addon that the program loaded may have a hook of its own, which
+ * comes before ours.  (Before node 20, which does not say that it is exiting,
+ * our hook is the end.)
  */
 int
 epoll_pwait(int fd, struct epoll_event *events, int max, int ms,
@@ -490,7 +521,8 @@ epoll_pwait(int fd, struct epoll_event *events, int max, int ms,
     }
 
     if (sbx_node_in_child && fd == sbx_node_engine_loop_fd() && is_over()
-        && !sbx_node_engine_has_requests())
+        && !sbx_node_engine_has_requests()
+        && count_libraries() == node.libraries)
     {
         program_ended(NULL);
     }
@@ -500,8 +532,8 @@ epoll_pwait(int fd, struct epoll_event *events, int max, int ms,
 
 
 /*
- * setup(touch, process, Float64Array of a run's start, exit fields or null, index
- * of exiting, of code, of has-code)
+ * setup(touch, process, Float64Array of a run's start, exit fields or null,
+ * index of exiting, of code, of has-code)
  */
 static napi_value
 setup(napi_env env, napi_callback_info info)
@@ -515,7 +547,6 @@ setup(napi_env env, napi_callback_info info)
     (void) napi_get_cb_info(env, info, &argc, argv, NULL, NULL);
     (void) napi_create_reference(env, argv[0], 1, &node.touch);
     (void) napi_create_reference(env, argv[1], 1, &node.process);
-
     (void) napi_create_reference(env, argv[2], 1, &node.start_array);
 
     if (napi_get_typedarray_info(env, argv[2], NULL, NULL, &data, NULL, NULL)
@@ -538,6 +569,7 @@ setup(napi_env env, napi_callback_info info)
     }
 
     (void) napi_add_env_cleanup_hook(env, program_ended, NULL);
+    node.libraries = count_libraries();
 
     return NULL;
 }

@@ -311,6 +311,30 @@ set_program(sbx_cmd_job_t *cj, const char *file)
 }
 
 
+/* What getopt_long did not take.  A letter, of which we have none, is no word. */
+static int
+refuse_option(int opt, const char *word, const char *command)
+{
+    char letter[] = { '-', (char) optopt, '\0' };
+    const char *what = "no such option, or more than one begins so";
+
+    if (opt == ':') {
+        what = "needs a value";
+
+    } else if (optopt >= OPT_LANGUAGE) {
+        what = "takes no value";
+
+    } else if (optopt != 0) {
+        word = letter;
+    }
+
+    fprintf(stderr, "deer-flow: %s: %s (deer-flow %s --help lists them)\n",
+            what, word, command);
+
+    return SBX_EXIT_USAGE;
+}
+
+
 int
 sbx_cmd_job_parse(sbx_cmd_job_t *cj, int argc, char **argv)
 {
@@ -328,11 +352,7 @@ sbx_cmd_job_parse(sbx_cmd_job_t *cj, int argc, char **argv)
 
     while ((opt = getopt_long(argc, argv, "+:", options, NULL)) != -1) {
         if (opt == '?' || opt == ':') {
-            fprintf(stderr, "deer-flow: %s: %s (deer-flow %s --help lists "
-                    "them)\n", opt == ':' ? "needs a value"
-                    : "no such option, or it takes no value",
-                    argv[optind - 1], argv[0]);
-            return SBX_EXIT_USAGE;
+            return refuse_option(opt, argv[optind - 1], argv[0]);
         }
 
         rc = set_option(cj, opt, optarg);

@@ -185,8 +185,10 @@ def refusals(command):
 def mistakes(command):
     """One line, that begins with the command's name and has the word."""
     for argv, code, said in (
-            (("run", "--bogus", "small.py"), 2, "no such option, or it takes "
-             "no value: --bogus"),
+            (("run", "--bogus", "small.py"), 2, "no such option, or more than "
+             "one begins so: --bogus"),
+            (("run", "--mem", "small.py"), 2, "one begins so: --mem"),
+            (("run", "-xy", "small.py"), 2, "one begins so: -x\n"),
             (("run", "--json=1", "small.py"), 2, "takes no value: --json=1"),
             (("run", "--memory"), 2, "needs a value: --memory"),
             (("run", "--memory", "1x", "small.py"), 2, "64g: 1x"),

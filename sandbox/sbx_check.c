@@ -28,7 +28,8 @@ static void retry_later(sbx_runtime_t *rt);
 
 /*
  * The steps are SBX_CHECK_STEPS and one; what is beyond the limit is 64 MiB.
- * Node's helper threads, whose stacks are memory too, start with what they compile.
+ * Node's helper threads, whose stacks count too, start with their first task,
+ * here a module to compile.
  */
 static const sbx_check_phase_t phases[] = {
     { "import os\n"

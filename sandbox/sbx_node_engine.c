@@ -47,7 +47,7 @@ typedef struct {
     uint64_t (*hrtime)(void);
 } uv_t;
 
-/* The beginning of uv_loop_t, the same in all of libuv 1: see its uv.h. */
+/* The beginning of uv_loop_t, as in uv.h of node 18 to 24. */
 typedef struct {
     void *data;
     unsigned active_handles;

@@ -94,7 +94,8 @@ count_warming(void)
 
 /*
  * How many may be under way: one for each processor without a run.  Runs may
- * wait rather than compute, so one at least, while they leave half of the slots.
+ * wait rather than compute, so one at least, while they leave half of the
+ * slots.
  */
 static unsigned
 warming_room(void)

@@ -254,8 +254,8 @@ uint32_t sbx_queue_fork_flags(const sbx_job_t *job);
 /* sbx_refill.c: as many standby children as may now be on their way. */
 void sbx_refill(void);
 /*
- * No new ones: for a second when one failed, so that a lasting fault costs a log
- * line a second and not a processor; for a moment when a run begins or ends.
+ * No new ones: for a second when one failed, so that a lasting fault costs a
+ * log line a second and not a processor; for a moment when a run begins or ends.
  */
 void sbx_refill_pause(void);
 void sbx_refill_hold(void);

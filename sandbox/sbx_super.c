@@ -297,8 +297,8 @@ report_layers(void)
 
 
 /*
- * Arrivals come in bursts, on a small machine in larger ones by its measure: four
- * children more than two per processor.
+ * Two per processor; and four more, since requests come in bursts, and the
+ * smaller the machine, the larger a burst is for it.
  */
 static unsigned
 choose_standby(const sbx_conf_t *conf)

@@ -107,10 +107,10 @@ open_program(sbx_zyg_t *z)
 /*
  * --expose-internals shows the bootstrap's parts to the warm-up, which hides
  * them again.  What the warm-up leaves of the young generation every child that
- * fills it has to copy: so that one does not grow until the zygote serves.  V8's
- * built-in code stays in the program's text, in huge pages: near the code that V8
- * makes itself there would be a second one, in small pages.  Its script is loaded
- * by -r, under another name: see sbx_node_command.c.
+ * fills it has to copy: so that one does not grow until the zygote serves.
+ * V8's built-in code stays in the program's text, in huge pages: V8 would copy
+ * it, into small ones, near the code that it makes.  The warm-up's script is
+ * loaded by -r, under another name: see sbx_node_command.c.
  */
 static char **
 make_argv(const sbx_zyg_t *z)

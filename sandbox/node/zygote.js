@@ -68,8 +68,8 @@ process.execArgv = [...execArgv];
 Object.defineProperty(process, '_preload_modules', { ...preloaded, value: [] });
 
 // What node would have known from its start.  Runs in a child once its job is
-// there, the program's path and each argument behind a NUL; and in the zygote, so
-// that its code is there.
+// there, the program's path and each argument behind a NUL; and in the zygote,
+// so that its code is there.
 function become(job) {
   const end = job.indexOf('\0');
   const file = end === -1 ? job : job.slice(0, end);
@@ -123,8 +123,8 @@ gc({ type: 'minor' });
 gc({ type: 'minor' });
 v8.setFlagsFromString('--no-expose-gc');
 
-// These have acted, as have those of the command line.  V8 refuses the cached code
-// of node's own modules while any flag differs from its default.
+// These have acted, as have those of the command line.  V8 refuses the cached
+// code of node's own modules while any flag differs from its default.
 v8.setFlagsFromString('--flush-bytecode');
 v8.setFlagsFromString('--lazy-feedback-allocation');
 v8.setFlagsFromString('--semi-space-growth-factor=2');

@@ -1,5 +1,5 @@
-// A listener of 'exit' that throws, or a reallyExit of the program's own, and it
-// goes on although process._exiting is true: it is not at its end.
+// A listener of 'exit' that throws, or a reallyExit of the program's own, and
+// it goes on although process._exiting is true: it is not at its end.
 const reallyExit = process.reallyExit;
 process.once('exit', () => { throw new Error('not yet'); });
 process.once('uncaughtException', ({message}) => {

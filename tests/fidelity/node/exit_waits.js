@@ -1,5 +1,5 @@
-// The loop of a worker turns while 'exit' is emitted in the main thread; what is
-// said and set after that is still the program's.
+// The loop of a worker turns while 'exit' is emitted in the main thread; what
+// is said and set after that is still the program's.
 const {spawnSync} = require('child_process');
 const {Worker} = require('worker_threads');
 const shared = new Int32Array(new SharedArrayBuffer(4));

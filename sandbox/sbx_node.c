@@ -392,18 +392,39 @@ spin(napi_env env, napi_callback_info info)
 }
 
 
+/* As node takes an exit code: what is no number becomes one, or 0. */
+static int32_t
+to_exit_code(napi_env env, napi_value value)
+{
+    int32_t code = 0;
+    napi_value number;
+
+    if (napi_get_value_int32(env, value, &code) == NAPI_NUMBER_EXPECTED
+        && napi_coerce_to_number(env, value, &number) == 0)
+    {
+        (void) napi_get_value_int32(env, number, &code);
+    }
+
+    return code;
+}
+
+
 static napi_value
 really_exit(napi_env env, napi_callback_info info)
 {
+    int code;
     size_t argc = 1;
-    int32_t code = 0;
-    napi_value argv[1];
+    napi_value argv[1], target = NULL;
 
-    (void) napi_get_cb_info(env, info, &argc, argv, NULL, NULL);
-
-    if (argc > 0) {
-        (void) napi_get_value_int32(env, argv[0], &code);
+    if (napi_get_new_target(env, info, &target) == 0 && target != NULL) {
+        (void) napi_throw_type_error(env, NULL, "process.reallyExit is not a "
+                                     "constructor");
+        return NULL;
     }
+
+    /* undefined where there is none */
+    (void) napi_get_cb_info(env, info, &argc, argv, NULL, NULL);
+    code = to_exit_code(env, argv[0]);
 
     fflush(NULL);
     _exit(code);
@@ -426,7 +447,7 @@ exit_code_of_process(void)
         value = sbx_node_engine_get(process, key);
 
         if (value != NULL) {
-            (void) napi_get_value_int32(node.env, value, &code);
+            code = to_exit_code(node.env, value);
         }
     }
 

@@ -21,7 +21,8 @@ typedef struct napi_scope_s *napi_handle_scope;
 typedef napi_value (*napi_callback)(napi_env env, napi_callback_info info);
 
 #define NAPI_AUTO_LENGTH  SIZE_MAX
-#define NAPI_INVALID_ARG  1
+#define NAPI_INVALID_ARG      1
+#define NAPI_NUMBER_EXPECTED  6
 
 int napi_create_function(napi_env env, const char *name, size_t len,
     napi_callback function, void *data, napi_value *result);
@@ -39,6 +40,10 @@ int napi_create_int32(napi_env env, int32_t value, napi_value *result);
 int napi_create_string_utf8(napi_env env, const char *text, size_t len,
     napi_value *result);
 int napi_get_value_int32(napi_env env, napi_value value, int32_t *result);
+int napi_coerce_to_number(napi_env env, napi_value value, napi_value *result);
+int napi_get_new_target(napi_env env, napi_callback_info info,
+    napi_value *result);
+int napi_throw_type_error(napi_env env, const char *code, const char *message);
 int napi_get_typedarray_info(napi_env env, napi_value array, int *type,
     size_t *len, void **data, napi_value *buffer, size_t *offset);
 int napi_create_reference(napi_env env, napi_value value, uint32_t count,

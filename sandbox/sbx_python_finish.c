@@ -32,6 +32,7 @@ static int has_handlers(void);
 static int is_as_it_was(PyObject *list, PyObject *own);
 static int is_shutdown_ours(void);
 static int is_alone(void);
+static int has_lost_stream(void);
 static void mark_end(void);
 static int flush_streams(void);
 static void drop_handlers(void);
@@ -73,7 +74,8 @@ sbx_python_finish(int code, int interrupted)
     stop_threads(count_callbacks());
     call_atexit();
 
-    if (sbx_python.by_the_book || !is_alone() || sbx_python_core_is_watched()
+    if (sbx_python.by_the_book || !is_alone() || has_lost_stream()
+        || sbx_python_core_is_watched()
         || sbx_python_core_frozen() != sbx_python.frozen)
     {
         finalize(code, interrupted);
@@ -235,6 +237,30 @@ is_alone(void)
 
     return PyInterpreterState_Next(interp) == NULL
            && PyThreadState_Next(thread) == NULL;
+}
+
+
+/*
+ * Whether sys has no name left for a stream that it began with.  What such a one
+ * still holds back is written when the interpreter gives it up.
+ */
+static int
+has_lost_stream(void)
+{
+    static const sbx_python_name_t names[][2] = {
+        { SBX_PY_STDOUT, SBX_PY_FIRST_STDOUT },
+        { SBX_PY_STDERR, SBX_PY_FIRST_STDERR }
+    };
+
+    for (int i = 0; i < 2; i++) {
+        if (sbx_python_sys(names[i][0]) != sbx_python.standard[i]
+            && sbx_python_sys(names[i][1]) != sbx_python.standard[i])
+        {
+            return 1;
+        }
+    }
+
+    return 0;
 }
 
 
@@ -530,6 +556,7 @@ leave(int code, int interrupted, int orderly)
     if (interrupted) {
         PyOS_setsig(SIGINT, SIG_DFL);
         kill(getpid(), SIGINT);
+        code = 128 + SIGINT;    /* it was blocked */
     }
 
     if (orderly) {

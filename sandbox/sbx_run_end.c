@@ -74,10 +74,10 @@ collect(sbx_lane_t *lane, int wait_status, sbx_evidence_t *ev,
 }
 
 
-static uint32_t
-at_most(uint32_t value, uint64_t limit)
+static uint64_t
+at_most(uint64_t value, uint64_t limit)
 {
-    return value < limit ? value : (uint32_t) limit;
+    return value < limit ? value : limit;
 }
 
 
@@ -85,9 +85,10 @@ at_most(uint32_t value, uint64_t limit)
 static void
 fill_counted(const sbx_page_t *page, sbx_verdict_t *v)
 {
-    v->threads = at_most(page->threads_peak, v->limits[SBX_LIMIT_THREADS]);
-    v->open_files = at_most(page->files_peak,
-                            v->limits[SBX_LIMIT_OPEN_FILES]);
+    v->threads = (uint32_t) at_most(page->threads_peak,
+                                    v->limits[SBX_LIMIT_THREADS]);
+    v->open_files = (uint32_t) at_most(page->files_peak,
+                                       v->limits[SBX_LIMIT_OPEN_FILES]);
     v->largest_bytes = page->largest > 0 ? (uint64_t) page->largest : 0;
 }
 
@@ -107,7 +108,8 @@ fill_memory(sbx_lane_t *lane, const sbx_evidence_t *ev,
     if (ev->page.loaded
         && !(ev->oom_own && peak >= 0 && st->memory_peak > (uint64_t) peak))
     {
-        v->memory_bytes = peak > 0 ? (uint64_t) peak : 0;
+        v->memory_bytes = at_most(peak > 0 ? (uint64_t) peak : 0,
+                                  v->limits[SBX_LIMIT_MEMORY]);
         v->memory_source = SBX_SOURCE_HOOK;
         fill_counted(&ev->page, v);
 

@@ -55,6 +55,9 @@ static const step_t setup_steps[] = {
     drop_rights             /* last: all of the above needs some */
 };
 
+/* A program may send them, too, and each wakes us up: it is not heard so often. */
+#define SIGNALS_MAX  16
+
 #define COUNT(table)  (sizeof(table) / sizeof((table)[0]))
 
 
@@ -246,6 +249,23 @@ serve(sbx_init_t *init, const sbx_slot_request_t *request, sbx_err_t *err)
 }
 
 
+/* Descriptor for SIGCHLD and, or not, SIGUSR1; fd: that one is changed. */
+static int
+watch_signals(int fd, int hook)
+{
+    sigset_t set;
+
+    (void) sigemptyset(&set);
+    (void) sigaddset(&set, SIGCHLD);
+
+    if (hook) {
+        (void) sigaddset(&set, SIGUSR1);
+    }
+
+    return signalfd(fd, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+
 static void
 reap(sbx_init_t *init)
 {
@@ -258,12 +278,34 @@ reap(sbx_init_t *init)
         if (n == sizeof(info) && info.ssi_signo == SIGUSR1) {
             init->signals++;
             init->signal_pid = (int32_t) info.ssi_pid;
+
+            if (init->signals == SIGNALS_MAX) {
+                (void) watch_signals(init->signal_fd, 0);
+            }
         }
     } while (n > 0 || (n < 0 && errno == EINTR));
 
     while (waitpid(-1, NULL, WNOHANG | __WALL) > 0) {
         /* orphans of the run; nobody asks how they ended */
     }
+}
+
+
+/* The next run's count begins at 0, also if one of the last is still there. */
+static void
+forget_signals(sbx_init_t *init)
+{
+    struct signalfd_siginfo info;
+
+    if (init->signals >= SIGNALS_MAX) {
+        (void) watch_signals(init->signal_fd, 1);
+
+        while (read(init->signal_fd, &info, sizeof(info)) > 0) {
+            /* the run is over; who ended has been waited for */
+        }
+    }
+
+    init->signals = 0;
 }
 
 
@@ -298,7 +340,7 @@ answer(sbx_init_t *init)
     if (request.op == SBX_SLOT_RESET) {
         reply.signals = init->signals;
         reply.signal_pid = init->signal_pid;
-        init->signals = 0;
+        forget_signals(init);
     }
 
     do {
@@ -329,7 +371,7 @@ open_signals(void)
     (void) sigaddset(&set, SIGUSR1);
     (void) sigprocmask(SIG_SETMASK, &set, NULL);
 
-    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return watch_signals(-1, 1);
 }
 
 

@@ -435,6 +435,9 @@ const sbx_syscall_arg_t sbx_syscall_args[] = {
     { "setns", 1, SBX_ARG_HAS, CLONE_NEWPID | CLONE_NEWNS, SBX_RULE_KILL, 0, 1,
       "namespaces of others" },
 
+    ARG_KILL("fcntl", 1, F_NOTIFY, "news of host files, as inotify"),
+    ARG_ERRNO("fcntl", 1, F_SETLEASE, EPERM, "holds up whoever opens the file"),
+
     ARG_KILL("ioctl", 1, TIOCSTI, "types into a terminal"),
     ARG_KILL("ioctl", 1, TIOCLINUX, "pastes into a terminal"),
     ARG_KILL("ioctl", 1, TIOCCONS, "takes the host's console"),

@@ -1,0 +1,1 @@
+process.reallyExit({ valueOf() { console.log('asked'); return 5; } });

@@ -1,0 +1,4 @@
+import signal
+print('before')
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+raise KeyboardInterrupt

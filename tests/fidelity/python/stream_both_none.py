@@ -1,0 +1,4 @@
+import sys
+o = sys.stdout
+sys.stdout = sys.__stdout__ = None
+o.write('42')

@@ -1,0 +1,3 @@
+import sys
+print('answer')
+sys.stdout = sys.__stdout__ = sys.stderr

@@ -1,0 +1,3 @@
+import sys
+sys.stderr.write('no end of line')
+sys.stderr = sys.__stderr__ = None

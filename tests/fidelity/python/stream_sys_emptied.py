@@ -1,0 +1,3 @@
+import sys
+print('answer')
+sys.__dict__.clear()

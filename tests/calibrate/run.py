@@ -188,7 +188,7 @@ def mistakes(command):
             (("run", "--bogus", "small.py"), 2, "no such option, or more than "
              "one begins so: --bogus"),
             (("run", "--mem", "small.py"), 2, "one begins so: --mem"),
-            (("run", "-xy", "small.py"), 2, "one begins so: -x\n"),
+            (("run", "-xy", "small.py"), 2, "one begins so: -x (deer-flow run --help"),
             (("run", "--json=1", "small.py"), 2, "takes no value: --json=1"),
             (("run", "--memory"), 2, "needs a value: --memory"),
             (("run", "--memory", "1x", "small.py"), 2, "64g: 1x"),

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -311,6 +312,19 @@ signal_init_otherwise(void)
 }
 
 
+/* Long enough for the init to hear far more than it listens to. */
+static void
+flood_init(void)
+{
+    int i;
+
+    for (i = 0; i < 20000; i++) {
+        (void) kill(1, SIGUSR1);
+        (void) sched_yield();
+    }
+}
+
+
 /* The hook's SIGUSR1: a note for the supervisor, of the last run only. */
 static void
 test_signal(sbx_slot_t *slot)
@@ -329,6 +343,16 @@ test_signal(sbx_slot_t *slot)
     run_in(slot, signal_init_otherwise, &out);
     ok(reset_slot(slot, 1 << 20, 0) && slot->signals == 0,
        "and of another run none");
+
+    run_in(slot, flood_init, &out);
+    clean = reset_slot(slot, 1 << 20, 0);
+    ok(clean && slot->signals == 16,
+       "nobody keeps the init busy: it heard %u of 20000", slot->signals);
+
+    run_in(slot, signal_init, &out);
+    clean = reset_slot(slot, 1 << 20, 0);
+    ok(clean && slot->signals == 1,
+       "and hears the next run's: %u", slot->signals);
 }
 
 

@@ -9,17 +9,14 @@
 
 #include "sbx_node.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,7 +24,6 @@
 #include "sbx_child.h"
 #include "sbx_fdmsg.h"
 #include "sbx_heap.h"
-#include "sbx_node_api.h"
 #include "sbx_hot.h"
 #include "sbx_huge.h"
 #include "sbx_root.h"
@@ -42,15 +38,12 @@ typedef enum { STDIO_OWN, STDIO_PIPES, STDIO_NULL } stdio_t;
 typedef struct {
     napi_env env;
     napi_ref touch;             /* what a standby child calls to warm up */
-    napi_ref process, start_array;
+    napi_ref start_array;
     double *start;
     sigjmp_buf serving;         /* the frame of serve() */
     sbx_hot_t *hot, *learning;
     sbx_hot_t *hot_after;       /* what the warm-up leaves to the run */
     sbx_job_t job;
-    int32_t *exit_info;         /* node 20: its fields of the exit code */
-    int32_t exiting_at, code_at, has_code_at;
-    unsigned long long libraries;
 } node_t;
 
 static node_t node;
@@ -247,6 +240,7 @@ rehearse(sbx_hot_t *hot, void *standby)
     }
 
     node.learning = hot;
+    sbx_node_end_learn(hot);
     sbx_node_engine_start_clock();
     siglongjmp(node.serving, 1);
 }
@@ -392,166 +386,6 @@ spin(napi_env env, napi_callback_info info)
 }
 
 
-/* As node takes an exit code: what is no number becomes one, or 0. */
-static int32_t
-to_exit_code(napi_env env, napi_value value)
-{
-    int32_t code = 0;
-    napi_value number;
-
-    if (napi_get_value_int32(env, value, &code) == NAPI_NUMBER_EXPECTED
-        && napi_coerce_to_number(env, value, &number) == 0)
-    {
-        (void) napi_get_value_int32(env, number, &code);
-    }
-
-    return code;
-}
-
-
-static napi_value
-really_exit(napi_env env, napi_callback_info info)
-{
-    int code;
-    size_t argc = 1;
-    napi_value argv[1], target = NULL;
-
-    if (napi_get_new_target(env, info, &target) == 0 && target != NULL) {
-        (void) napi_throw_type_error(env, NULL, "process.reallyExit is not a "
-                                     "constructor");
-        return NULL;
-    }
-
-    /* undefined where there is none */
-    (void) napi_get_cb_info(env, info, &argc, argv, NULL, NULL);
-    code = to_exit_code(env, argv[0]);
-
-    fflush(NULL);
-    _exit(code);
-}
-
-
-/* Node 18 keeps the code in process.exitCode alone. */
-static int32_t
-exit_code_of_process(void)
-{
-    int32_t code = 0;
-    napi_value process, key, value;
-    napi_handle_scope scope;
-
-    if (napi_open_handle_scope(node.env, &scope) == 0
-        && napi_get_reference_value(node.env, node.process, &process) == 0
-        && napi_create_string_utf8(node.env, "exitCode", NAPI_AUTO_LENGTH,
-                                   &key) == 0)
-    {
-        value = sbx_node_engine_get(process, key);
-
-        if (value != NULL) {
-            code = to_exit_code(node.env, value);
-        }
-    }
-
-    return code;
-}
-
-
-/*
- * The program's natural end: 'exit' has been emitted, and what follows takes
- * apart a heap that is a copy.
- */
-static void
-program_ended(void *arg)
-{
-    int32_t code;
-
-    (void) arg;
-
-    if (!sbx_node_in_child) {
-        return;
-    }
-
-    if (node.learning != NULL) {
-        sbx_hot_end(node.learning);
-    }
-
-    if (node.exit_info != NULL) {
-        code = node.exit_info[node.has_code_at]
-               ? node.exit_info[node.code_at] : 0;
-
-    } else {
-        code = exit_code_of_process();
-    }
-
-    fflush(NULL);
-    _exit(code);
-}
-
-
-/*
- * node lets no JavaScript run any more: Node-API says so before it misses the
- * function.  (process._exiting alone does not tell: after a listener of 'exit'
- * that threw, a program may go on.)
- */
-static int
-is_over(void)
-{
-    return node.exit_info != NULL && node.exit_info[node.exiting_at]
-           && napi_call_function(node.env, NULL, NULL, 0, NULL, NULL)
-              != NAPI_INVALID_ARG;
-}
-
-
-static int
-note_libraries(struct dl_phdr_info *info, size_t size, void *libraries)
-{
-    (void) size;
-    *(unsigned long long *) libraries = info->dlpi_adds;
-
-    return 1;
-}
-
-
-/* How many libraries were ever loaded. */
-static unsigned long long
-count_libraries(void)
-{
-    unsigned long long libraries = 0;
-
-    (void) dl_iterate_phdr(note_libraries, &libraries);
-
-    return libraries;
-}
-
-
-/*
- * What waits for events of the main loop when all is over is node's closing of
- * its handles, and what comes next would take hundreds of objects apart.  But
- * what the thread pool has begun, writes to files and pipes, is still waited
- * for; and an addon that the program loaded may have a hook of its own, which
- * comes before ours.  (Before node 20, which does not say that it is exiting,
- * our hook is the end.)
- */
-int
-epoll_pwait(int fd, struct epoll_event *events, int max, int ms,
-    const sigset_t *mask)
-{
-    static int (*libc)(int, struct epoll_event *, int, int, const sigset_t *);
-
-    if (libc == NULL) {
-        libc = dlsym(RTLD_NEXT, "epoll_pwait");
-    }
-
-    if (sbx_node_in_child && fd == sbx_node_engine_loop_fd() && is_over()
-        && !sbx_node_engine_has_requests()
-        && count_libraries() == node.libraries)
-    {
-        program_ended(NULL);
-    }
-
-    return libc(fd, events, max, ms, mask);
-}
-
-
 /*
  * setup(touch, process, Float64Array of a run's start, exit fields or null,
  * index of exiting, of code, of has-code)
@@ -567,7 +401,6 @@ setup(napi_env env, napi_callback_info info)
     node.env = env;
     (void) napi_get_cb_info(env, info, &argc, argv, NULL, NULL);
     (void) napi_create_reference(env, argv[0], 1, &node.touch);
-    (void) napi_create_reference(env, argv[1], 1, &node.process);
     (void) napi_create_reference(env, argv[2], 1, &node.start_array);
 
     if (napi_get_typedarray_info(env, argv[2], NULL, NULL, &data, NULL, NULL)
@@ -580,17 +413,7 @@ setup(napi_env env, napi_callback_info info)
 
     node.start = data;
 
-    if (napi_get_typedarray_info(env, argv[3], NULL, NULL, &data, NULL, NULL)
-        == 0)
-    {
-        node.exit_info = data;
-        (void) napi_get_value_int32(env, argv[4], &node.exiting_at);
-        (void) napi_get_value_int32(env, argv[5], &node.code_at);
-        (void) napi_get_value_int32(env, argv[6], &node.has_code_at);
-    }
-
-    (void) napi_add_env_cleanup_hook(env, program_ended, NULL);
-    node.libraries = count_libraries();
+    sbx_node_end_note(env, argv[1], &argv[3]);
 
     return NULL;
 }
@@ -617,7 +440,7 @@ napi_register_module_v1(napi_env env, napi_value exports)
         { "serve", serve },
         { "setStdio", set_stdio },
         { "spin", spin },
-        { "reallyExit", really_exit }
+        { "reallyExit", sbx_node_end_really }
     };
 
     /* a program that finds the library gets nothing from it */

@@ -12,6 +12,8 @@
 #define SBX_NODE_H
 
 #include "sbx_err.h"
+#include "sbx_hot.h"
+#include "sbx_node_api.h"
 #include "sbx_zygote.h"
 
 /* Set in the child, from its first moment on. */
@@ -61,6 +63,16 @@ void sbx_node_engine_times(double *mono_ns, double *real_us);
 void sbx_node_engine_spin(int mode);
 /* object[key] without running JavaScript: handles of Node-API; NULL: none. */
 void *sbx_node_engine_get(void *object, void *key);
+
+/*
+ * sbx_node_end.c.  note: in the zygote; process, and [exit fields or null, index
+ * of exiting, of code, of has-code].  learn: what a rehearsal ends with.  really:
+ * process.reallyExit.
+ */
+void sbx_node_end_note(napi_env env, napi_value process,
+    const napi_value *fields);
+void sbx_node_end_learn(sbx_hot_t *hot);
+napi_value sbx_node_end_really(napi_env env, napi_callback_info info);
 
 /*
  * sbx_node_command.c.  note_command: before node reads its arguments.  show: what

@@ -185,6 +185,7 @@ corpora: all
 	@$(PYTHON) -B tests/corpora/corpora.py --build $(bld) --nginx $(NGINX) $(T)
 
 # The zygote of Node.js knows node from inside; here with other versions of it.
+# (24 serves, too, but a Worker of it takes 512 MiB, more than programs have here.)
 NODES      ?= 18 22
 
 nodes: all

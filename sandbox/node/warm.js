@@ -63,7 +63,8 @@ module.exports = (addon, internals) => {
     clearInterval(timer);
   }
 
-  // How many things somebody waits for, standard input among them.
+  // How many things somebody waits for, standard input among them.  zlib's and
+  // crypto's work on the thread pool is not: no program of warm/ may begin any.
   function countPending() {
     const outputs = process._getActiveHandles().filter(
       (handle) => handle === process.stdout || handle === process.stderr);

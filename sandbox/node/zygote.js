@@ -124,7 +124,8 @@ gc({ type: 'minor' });
 v8.setFlagsFromString('--no-expose-gc');
 
 // These have acted, as have those of the command line.  V8 refuses the cached
-// code of node's own modules while any flag differs from its default.
+// code of node's own modules while any flag differs from its default; that
+// these are the defaults tests/fidelity/node/code_cache.js shows.
 v8.setFlagsFromString('--flush-bytecode');
 v8.setFlagsFromString('--lazy-feedback-allocation');
 v8.setFlagsFromString('--semi-space-growth-factor=2');

@@ -101,7 +101,7 @@ class Outcome:
                 stream = stream.decode(errors="replace").encode()
             # an address, and which file it is in: V8's built-in code is not
             # copied out of the program here
-            streams.append(re.sub(rb"0x[0-9a-f]+( +(\[.*\])?$)?", b"0x...",
+            streams.append(re.sub(rb"0x[0-9a-f]+( +(\[/[^]]*\])?$)?", b"0x...",
                                   stream, flags=re.MULTILINE))
         return (self.end, *streams)
 

@@ -99,7 +99,7 @@ $(bld)/libsbx_python.so: $(python_objs) $(bld)/libsbx_plain.a \
 node_objs    := $(patsubst sandbox/%.c,$(plain)/%.o,\
                   $(wildcard sandbox/sbx_node*.c))
 node_js      := $(patsubst sandbox/%,%,$(wildcard sandbox/node/*.js \
-                  sandbox/node/warm/*))
+                  sandbox/node/warm/* sandbox/node/rehearsal/*))
 
 $(bld)/libsbx_node.so: $(node_objs) $(bld)/libsbx_plain.a \
                        sandbox/sbx_node.map $(node_js:%=$(bld)/%)
@@ -253,7 +253,7 @@ installed  = $(mod_dir)/$(notdir $(ngx_so)) $(mod_conf) $(mod_link) \
 install: all
 	install -d $(addprefix $(DESTDIR),$(lib_dir) $(mod_dir) $(PREFIX)/bin \
 	    $(dir $(mod_conf)) $(dir $(mod_link)) $(man_dir)/man1 $(man_dir)/man5 \
-	    $(lua_dir) $(lib_dir)/node/warm)
+	    $(lua_dir) $(lib_dir)/node/warm $(lib_dir)/node/rehearsal)
 	install -m 644 $(ngx_so) $(DESTDIR)$(mod_dir)/
 	install -m 755 $(bld)/deer-flow $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 $(bld)/libsbx_preload.so $(bld)/libsbx_python.so \
@@ -270,7 +270,8 @@ install: all
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(installed))
-	for d in $(lib_dir)/node/warm $(lib_dir)/node $(lib_dir) $(lua_dir) $(dir $(lua_dir)); do \
+	for d in $(lib_dir)/node/warm $(lib_dir)/node/rehearsal $(lib_dir)/node \
+	    $(lib_dir) $(lua_dir) $(dir $(lua_dir)); do \
 	    test ! -d $(DESTDIR)$$d \
 	        || rmdir --ignore-fail-on-non-empty $(DESTDIR)$$d; \
 	done

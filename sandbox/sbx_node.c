@@ -118,8 +118,24 @@ child_warm(sbx_err_t *err)
 
 /*
  * Back to serve(), over frames of C that have nothing to give back; that is how
- * a child leaves sbx_zygote_main.
+ * a child leaves sbx_zygote_main.  Returns only when it fails.
  */
+static int
+begin(const sbx_job_t *job, sbx_err_t *err)
+{
+    node.job = *job;
+    sbx_node_show_command(job);
+    environ = sbx_child_make_env(job, 0);
+
+    if (sbx_node_engine_reseed(err) < 0) {
+        return -1;
+    }
+
+    sbx_node_engine_start_clock();
+    siglongjmp(node.serving, 1);
+}
+
+
 static void
 child_run(const sbx_job_t *job, const sbx_str_t *cmd, size_t ncmd)
 {
@@ -129,16 +145,8 @@ child_run(const sbx_job_t *job, const sbx_str_t *cmd, size_t ncmd)
     (void) ncmd;
 
     memset(&err, 0, sizeof(err));
-    node.job = *job;
-    sbx_node_show_command(job);
-    environ = sbx_child_make_env(job, 0);
-
-    if (sbx_node_engine_reseed(&err) < 0) {
-        sbx_child_fail(&err);
-    }
-
-    sbx_node_engine_start_clock();
-    siglongjmp(node.serving, 1);
+    (void) begin(job, &err);
+    sbx_child_fail(&err);
 }
 
 
@@ -213,6 +221,7 @@ static int
 rehearse(sbx_hot_t *hot, void *standby)
 {
     int out[2];
+    sbx_job_t job;
     sbx_err_t err;
 
     child_forked();
@@ -235,14 +244,12 @@ rehearse(sbx_hot_t *hot, void *standby)
         sbx_hot_begin(hot);
     }
 
-    if (sbx_node_engine_reseed(&err) < 0) {
-        return -1;
-    }
-
+    sbx_job_init(&job);
+    job.name = SBX_STR("main.js");
     node.learning = hot;
     sbx_node_end_learn(hot);
-    sbx_node_engine_start_clock();
-    siglongjmp(node.serving, 1);
+
+    return begin(&job, &err);
 }
 
 

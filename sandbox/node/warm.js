@@ -156,8 +156,6 @@ module.exports = (addon, internals) => {
   internals.hide();
 
   return {
-    hello,
-
     touch() {
       const ends = addon.setStdio(PIPES);
       const module = new Module(hello, null);

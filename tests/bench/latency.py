@@ -57,7 +57,7 @@ def streams(bench):
 def steady(bench):
     found = []
     for program in programs.STEADY:
-        found += case(bench, program, bench.n(4), cpu_runs=2)
+        found += case(bench, program, bench.n(7), cpu_runs=2)
     return found
 
 

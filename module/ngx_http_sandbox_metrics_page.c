@@ -67,7 +67,8 @@ static const ngx_uint_t  ngx_http_sandbox_known_codes[] = {
 
 static const ngx_http_sandbox_gauge_t  ngx_http_sandbox_gauges[] = {
     { "sandbox_up", "gauge",
-      "1 once the self-tests of all runtimes have ended; 0 without a supervisor.",
+      "1 once the self-tests of all runtimes have ended; "
+      "0 without a supervisor.",
       ngx_http_sandbox_stat(ready) },
     { "sandbox_slots", "gauge", "Runs that may go on at a time.",
       ngx_http_sandbox_stat(slots) },

@@ -55,7 +55,7 @@ static const step_t setup_steps[] = {
     drop_rights             /* last: all of the above needs some */
 };
 
-/* A program may send them, too, and each wakes us up: it is not heard so often. */
+/* A program may send them, too, and each wakes us up: no more are heard. */
 #define SIGNALS_MAX  16
 
 #define COUNT(table)  (sizeof(table) / sizeof((table)[0]))

@@ -13,7 +13,8 @@ A program's first lines say what must come out:
     # times: N          so many runs in a row
     # distinct: output  no two of them may print the same
 
-No output may have the word "breach" in it.  After each program a polite one
+No output may have the word "breach" in it, and nobody may have used more than
+his limits by the hook's count.  After each program a polite one
 must come out right; with --url three more things are asked: runs with different
 disk limits at the same time, polite ones while hostile ones are at work, and
 Node.js from a zygote of some age.
@@ -111,6 +112,12 @@ def complain(head, verdict):
         return 'reason %s, not %s' % (verdict.get('reason'), reason)
     if 'breach' in output:
         return output.strip()
+    usage, limits = verdict.get('usage') or {}, verdict.get('limits') or {}
+    if usage.get('memory_source') == 'hook':
+        for used in ('memory', 'threads', 'open_files'):
+            seen = usage['memory_bytes' if used == 'memory' else used]
+            if seen is not None and seen > limits[used]:
+                return '%s used %d, of %d' % (used, seen, limits[used])
     if wanted.startswith('?'):
         if verdict['status'] == 'success' and wanted[1:] not in output:
             return 'output %r' % output[:200]

@@ -14,6 +14,16 @@ PREFIX    ?= /usr
 
 bld := $(abspath $(BUILD))
 
+# make takes spaces and colons for its own, and nginx's configure takes ".S"
+# for the suffix of an assembler's file, in whatever part of a path it stands
+ifneq ($(words $(CURDIR))-$(words $(BUILD))$(findstring :,$(CURDIR)$(bld)),1-1)
+$(error $(CURDIR), BUILD=$(BUILD): paths must have neither spaces nor colons)
+endif
+ifneq ($(findstring .S,$(bld)),)
+$(error $(bld): nginx's configure cannot build where ".S" is in the path: \
+    choose another place, or set BUILD)
+endif
+
 # what only one program links
 core_only   := $(wildcard sandbox/sbx_preload*.c sandbox/sbx_python*.c \
                           sandbox/sbx_node*.c) \

@@ -93,21 +93,25 @@ count_warming(void)
 
 
 /*
- * How many may be under way: one for each processor without a run.  Runs may
- * wait rather than compute, so one at least, while they leave half of the
- * slots.
+ * Of the `wanted` of a kind `n` are there or on their way: may another be
+ * started?  While more than half of them are missing, as many may be under way
+ * as there are processors without a run.  (Runs may wait rather than compute,
+ * so one at least, while they leave half of the slots.)  The other half has
+ * time: a run may have threads, V8's collector has, and they find a processor
+ * of their own.
  */
-static unsigned
-warming_room(void)
+static int
+may_warm(unsigned n, unsigned wanted)
 {
-    unsigned room = sbx_super.running * 2 <= sbx_super.slots ? 1 : 0;
-    unsigned warming = count_warming();
+    int urgent = n * 2 < wanted;
+    unsigned room = urgent && sbx_super.running * 2 <= sbx_super.slots ? 1 : 0;
+    unsigned taken = sbx_super.running * (urgent ? 1 : 2);
 
-    if (sbx_super.running < sbx_super.cpus) {
-        room = sbx_super.cpus - sbx_super.running;
+    if (taken < sbx_super.cpus) {
+        room = sbx_super.cpus - taken;
     }
 
-    return room > warming ? room - warming : 0;
+    return count_warming() < room;
 }
 
 
@@ -143,7 +147,7 @@ void
 sbx_refill(void)
 {
     int k;
-    unsigned n, room;
+    unsigned n;
     uint32_t flags;
     sbx_lane_t *lane;
 
@@ -154,18 +158,20 @@ sbx_refill(void)
         return;
     }
 
-    room = warming_room();
-
     for (k = 0; k < SBX_ZYGOTE_KINDS; k++) {
 
         if (!sbx_super.zygotes[k].ready || !sbx_super.zygotes[k].proven) {
             continue;
         }
 
-        for (n = count_standby(k); n < sbx_super.standby[k]; n++) {
+        n = count_standby(k);
+
+        for ( ; n < sbx_super.standby[k] && may_warm(n, sbx_super.standby[k]);
+              n++)
+        {
             lane = sbx_queue_find_lane(SBX_LANE_FREE, k, 0);
 
-            if (lane == NULL || room-- == 0) {
+            if (lane == NULL) {
                 return;
             }
 

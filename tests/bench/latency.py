@@ -57,7 +57,8 @@ def streams(bench):
 def steady(bench):
     found = []
     for program in programs.STEADY:
-        found += case(bench, program, bench.n(7), cpu_runs=2)
+        n = bench.n(25 if program.language == 'python' else 13)
+        found += case(bench, program, n, cpu_runs=2)
     return found
 
 

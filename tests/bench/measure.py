@@ -63,7 +63,6 @@ def interleave(rows, n, cpu_runs=None):
 def describe(case, language, rows):
     """What goes into tables: ratios are to the first row."""
     base = statistics.median(rows[0].wall)
-    own = statistics.median(rows[0].own) if rows[0].own else None
     found = []
     for row in rows:
         median = statistics.median(row.wall)
@@ -75,7 +74,9 @@ def describe(case, language, rows):
                'ratio': median / base}
         if row.own:
             one['own_ms'] = statistics.median(row.own)
-            one['own_ratio'] = one['own_ms'] / own
+            # of each round by itself: the machine's pace changes
+            one['own_ratio'] = statistics.median(
+                mine / plain for mine, plain in zip(row.own, rows[0].own))
         found.append(one)
     return found
 

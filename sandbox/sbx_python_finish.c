@@ -119,6 +119,7 @@ sbx_python_rehearse_end(void)
     (void) is_alone();
     (void) flush_streams();
     (void) acts_at_end();
+    (void) sbx_python_libraries();
 }
 
 

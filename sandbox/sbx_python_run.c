@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -23,10 +24,13 @@
 #define PATH_SIZE   (sizeof(SBX_RUN_DIR) + SBX_NAME_MAX + 1)
 
 
+static PyObject *take(const sbx_job_t *job, const char *path,
+    const char **what);
 static int run_file(PyObject *dict, const char *path, int *interrupted);
 static int exit_code(void);
 static int give_input(const char *text);
 static int rehearse(const char *program);
+static int rehearse_job(void);
 static void discard(int saved[2]);
 static void restore(const int saved[2]);
 static void no_python(const char *what) __attribute__((noreturn));
@@ -101,8 +105,12 @@ rehearse_forked(sbx_hot_t *unused, void *standby)
 
     sbx_python_forked();
 
+    if (rehearse_job() == -1) {
+        return -1;
+    }
+
     if (standby == NULL) {
-        return sbx_python_rehearse(0);
+        return 0;
     }
 
     if (sbx_python_rehearse(1) == -1 || give_input(first_input) == -1) {
@@ -137,9 +145,25 @@ give_input(const char *text)
 }
 
 
+/*
+ * The interpreter's calls into libc are bound when they are first made.  One is
+ * made only after a fork: each child would look it up.
+ */
+static void
+bind_late_call(void)
+{
+    Py_tss_t key = Py_tss_NEEDS_INIT;
+
+    if (PyThread_tss_create(&key) == 0) {
+        PyThread_tss_delete(&key);
+    }
+}
+
+
 void
 sbx_python_learn(void)
 {
+    bind_late_call();
     hot[0] = sbx_hot_learn(rehearse_forked, NULL);
     hot[1] = sbx_hot_learn(rehearse_forked, hot);
 }
@@ -241,6 +265,39 @@ rehearse(const char *program)
 }
 
 
+/* A whole run, from its job to its end.  Only a fork that learns may do this. */
+static int
+rehearse_job(void)
+{
+    int saved[2], interrupted;
+    char path[PATH_SIZE];
+    const char *what;
+    PyObject *dict;
+    sbx_job_t job;
+    int fd = memfd_create("main.py", MFD_CLOEXEC);
+    ssize_t len = sizeof(short_program) - 1;
+
+    sbx_job_init(&job);
+    job.name = SBX_STR("main.py");
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+
+    if (fd == -1 || write(fd, short_program, (size_t) len) != len
+        || (dict = take(&job, path, &what)) == NULL)
+    {
+        return -1;
+    }
+
+    discard(saved);
+    (void) run_file(dict, path, &interrupted);
+    Py_DECREF(dict);
+    sbx_python_rehearse_end();
+    restore(saved);
+    close(fd);
+
+    return 0;
+}
+
+
 /* Without /dev/null the output is lost in closed descriptors: as well. */
 static void
 discard(int saved[2])
@@ -277,7 +334,8 @@ sbx_python_run(const sbx_job_t *job, const sbx_str_t *cmd, size_t ncmd)
 {
     int code, interrupted = 0;
     char path[PATH_SIZE];
-    PyObject *file, *dict;
+    const char *what;
+    PyObject *dict;
 
     (void) cmd;
     (void) ncmd;
@@ -285,30 +343,52 @@ sbx_python_run(const sbx_job_t *job, const sbx_str_t *cmd, size_t ncmd)
     snprintf(path, sizeof(path), "%s/%.*s", SBX_RUN_DIR,
              (int) job->name.len, job->name.data);
 
-    if (sbx_python_take_environment(job) == -1) {
-        no_python("environment");
+    dict = take(job, path, &what);
+
+    if (dict == NULL) {
+        no_python(what);
     }
-
-    if (sbx_python_take_arguments(job) == -1) {
-        no_python("arguments");
-    }
-
-    if (sbx_python_take_shadows(job) == -1) {
-        no_python("modules");
-    }
-
-    file = PyUnicode_DecodeFSDefault(path);
-
-    if (file == NULL || (dict = sbx_python_take_main(file)) == NULL) {
-        no_python("__main__");
-    }
-
-    Py_DECREF(file);
 
     code = run_file(dict, path, &interrupted);
     Py_DECREF(dict);
 
     sbx_python_finish(code, interrupted);
+}
+
+
+/* The names of the program's __main__; or NULL, and what could not be made. */
+static PyObject *
+take(const sbx_job_t *job, const char *path, const char **what)
+{
+    PyObject *file, *dict = NULL;
+
+    *what = "environment";
+
+    if (sbx_python_take_environment(job) == -1) {
+        return NULL;
+    }
+
+    *what = "arguments";
+
+    if (sbx_python_take_arguments(job) == -1) {
+        return NULL;
+    }
+
+    *what = "modules";
+
+    if (sbx_python_take_shadows(job) == -1) {
+        return NULL;
+    }
+
+    *what = "__main__";
+    file = PyUnicode_DecodeFSDefault(path);
+
+    if (file != NULL) {
+        dict = sbx_python_take_main(file);
+        Py_DECREF(file);
+    }
+
+    return dict;
 }
 
 

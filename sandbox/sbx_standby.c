@@ -9,6 +9,7 @@
 #include "sbx_standby.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -40,11 +41,16 @@ sbx_standby_main(const sbx_zygote_ops_t *ops, sbx_child_t *child)
     sbx_err_t err;
 
     memset(&err, 0, sizeof(err));
-    job_channel = child->job_fd;
 
+    /* before all else, since it makes ready the pages that the rest uses */
     if (ops->forked != NULL) {
         ops->forked();
     }
+
+    job_channel = child->job_fd;
+
+    /* here, since the slot's own /proc may be empty */
+    child->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 
     rc = sbx_child_enter(child, &err);
     job_channel = child->job_fd;

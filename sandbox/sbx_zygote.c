@@ -425,9 +425,6 @@ run_child(const zygote_t *z, const sbx_zmsg_t *msg, const int fds[FORK_FDS])
     child.page_at = z->page_at;
     child.filter = choose_filter(z, msg->flags);
 
-    /* opened here, since the slot's own /proc may be empty */
-    child.statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-
     sbx_standby_main(z->ops, &child);
 }
 

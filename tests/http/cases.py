@@ -2,6 +2,7 @@
 what it returns is printed beside it.
 """
 
+import concurrent.futures
 import http.client
 import json
 import os
@@ -99,6 +100,31 @@ def standby_by_slots(site):
     """no more children are ready than there are slots"""
     site.start('sandbox_slots 3;')
     standing_by(site, 3)
+
+
+@case
+def standby_beside_runs(site):
+    """while runs last, half of the pool is filled on the processors that they
+    leave, the other half where each run could have two; after them, all"""
+    cpus = len(os.sched_getaffinity(0))
+    wanted = {1: 3 if 1 * 2 >= cpus else 4, 3: 2 if 3 * 2 >= cpus else 4}
+    site.start('sandbox_slots 8; sandbox_standby 4;')
+    for count, ready in wanted.items():
+        standing_by(site, 4)
+        with concurrent.futures.ThreadPoolExecutor(count) as pool:
+            runs = [pool.submit(site.run, 'import time\ntime.sleep(1.5)\n')
+                    for _ in range(count)]
+            wait_for('all run', lambda: site.metric('sandbox_slots_busy')
+                     == count)
+            wait_for('%d ready' % ready, lambda: site.metric(
+                'sandbox_standby{language="python"}') == ready)
+            time.sleep(0.3)
+            same('ready beside %d' % count, ready, site.metric(
+                'sandbox_standby{language="python"}'))
+            same('still busy', count, site.metric('sandbox_slots_busy'))
+            for run in runs:
+                run.result().expect()
+    standing_by(site, 4)
 
 
 @case

@@ -24,7 +24,7 @@
 #define PATH_SIZE   (sizeof(SBX_RUN_DIR) + SBX_NAME_MAX + 1)
 
 
-static PyObject *take(const sbx_job_t *job, const char *path,
+static PyObject *take_job(const sbx_job_t *job, const char *path,
     const char **what);
 static int run_file(PyObject *dict, const char *path, int *interrupted);
 static int exit_code(void);
@@ -146,11 +146,12 @@ give_input(const char *text)
 
 
 /*
- * The interpreter's calls into libc are bound when they are first made.  One is
- * made only after a fork: each child would look it up.
+ * The interpreter's calls into libc are bound when they are first made.  One,
+ * pthread_key_delete, is made by PyOS_AfterFork_Child only: each child would
+ * look it up.
  */
 static void
-bind_late_call(void)
+bind_key_delete(void)
 {
     Py_tss_t key = Py_tss_NEEDS_INIT;
 
@@ -163,7 +164,7 @@ bind_late_call(void)
 void
 sbx_python_learn(void)
 {
-    bind_late_call();
+    bind_key_delete();
     hot[0] = sbx_hot_learn(rehearse_forked, NULL);
     hot[1] = sbx_hot_learn(rehearse_forked, hot);
 }
@@ -265,7 +266,7 @@ rehearse(const char *program)
 }
 
 
-/* A whole run, from its job to its end.  Only a fork that learns may do this. */
+/* A whole run, from its job to its end: only for a fork that learns. */
 static int
 rehearse_job(void)
 {
@@ -282,8 +283,16 @@ rehearse_job(void)
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 
     if (fd == -1 || write(fd, short_program, (size_t) len) != len
-        || (dict = take(&job, path, &what)) == NULL)
+        || (dict = take_job(&job, path, &what)) == NULL)
     {
+        return -1;
+    }
+
+    /*
+     * In the zygote the directory of runs is the host's, where anybody could
+     * leave a file for the traceback printer or an import to find.
+     */
+    if (PyList_SetSlice(sbx_python_sys(SBX_PY_PATH), 0, 1, NULL) == -1) {
         return -1;
     }
 
@@ -343,7 +352,7 @@ sbx_python_run(const sbx_job_t *job, const sbx_str_t *cmd, size_t ncmd)
     snprintf(path, sizeof(path), "%s/%.*s", SBX_RUN_DIR,
              (int) job->name.len, job->name.data);
 
-    dict = take(job, path, &what);
+    dict = take_job(job, path, &what);
 
     if (dict == NULL) {
         no_python(what);
@@ -358,7 +367,7 @@ sbx_python_run(const sbx_job_t *job, const sbx_str_t *cmd, size_t ncmd)
 
 /* The names of the program's __main__; or NULL, and what could not be made. */
 static PyObject *
-take(const sbx_job_t *job, const char *path, const char **what)
+take_job(const sbx_job_t *job, const char *path, const char **what)
 {
     PyObject *file, *dict = NULL;
 

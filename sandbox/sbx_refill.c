@@ -94,11 +94,10 @@ count_warming(void)
 
 /*
  * Of the `wanted` of a kind `n` are there or on their way: may another be
- * started?  While more than half of them are missing, as many may be under way
- * as there are processors without a run.  (Runs may wait rather than compute,
- * so one at least, while they leave half of the slots.)  The other half has
- * time: a run may have threads, V8's collector has, and they find a processor
- * of their own.
+ * started?  Until half of them are there, as many may be under way as there are
+ * processors without a run.  (Runs may wait rather than compute, so one at
+ * least, while they leave half of the slots.)  The other half has time: a run
+ * may have threads, V8's collector has, and they find a processor of their own.
  */
 static int
 may_warm(unsigned n, unsigned wanted)
@@ -142,49 +141,71 @@ retire_standby(sbx_zygote_kind_t kind)
 }
 
 
-/* Warming costs more than a run of hello: only when nobody waits. */
-void
-sbx_refill(void)
+/* As many of a kind as may now be on their way, but no more than `most`. */
+static void
+refill_kind(sbx_zygote_kind_t kind, unsigned most)
 {
-    int k;
-    unsigned n;
+    unsigned n = count_standby(kind);
     uint32_t flags;
     sbx_lane_t *lane;
 
+    while (n < most && may_warm(n, sbx_super.standby[kind])) {
+        lane = sbx_queue_find_lane(SBX_LANE_FREE, kind, 0);
+
+        if (lane == NULL) {
+            return;
+        }
+
+        flags = sbx_queue_fork_flags(NULL) | SBX_FORK_WARM;
+
+        if (sbx_lane_fork(lane, kind, flags, NULL) < 0) {
+            sbx_refill_pause();
+            return;
+        }
+
+        n++;
+    }
+}
+
+
+/*
+ * Warming costs more than a run of hello: only when nobody waits.  No kind's
+ * second half comes before another's first.
+ */
+void
+sbx_refill(void)
+{
+    int k, half;
+    unsigned wanted;
+
     if (sbx_super.queued > 0 || sbx_super.stopping || sbx_super.probing > 0
-        || sbx_super.running >= sbx_super.slots
-        || sbx_now_ns() < refill_at_ns)
+        || sbx_super.running >= sbx_super.slots)
     {
         return;
     }
 
-    for (k = 0; k < SBX_ZYGOTE_KINDS; k++) {
+    for (half = 1; half >= 0; half--) {
 
-        if (!sbx_super.zygotes[k].ready || !sbx_super.zygotes[k].proven) {
-            continue;
-        }
+        for (k = 0; k < SBX_ZYGOTE_KINDS; k++) {
 
-        n = count_standby(k);
-
-        for ( ; n < sbx_super.standby[k] && may_warm(n, sbx_super.standby[k]);
-              n++)
-        {
-            lane = sbx_queue_find_lane(SBX_LANE_FREE, k, 0);
-
-            if (lane == NULL) {
+            /* a fork that failed has put it off */
+            if (sbx_now_ns() < refill_at_ns) {
                 return;
             }
 
-            flags = sbx_queue_fork_flags(NULL) | SBX_FORK_WARM;
-
-            if (sbx_lane_fork(lane, k, flags, NULL) < 0) {
-                sbx_refill_pause();
-                return;
+            if (!sbx_super.zygotes[k].ready || !sbx_super.zygotes[k].proven) {
+                continue;
             }
-        }
 
-        if (n >= sbx_super.standby[k]) {
-            retire_standby(k);
+            wanted = sbx_super.standby[k];
+            refill_kind(k, half ? (wanted + 1) / 2 : wanted);
+
+            /* only where the place would be filled */
+            if (!half && count_standby(k) >= wanted && wanted > 0
+                && may_warm(wanted - 1, wanted))
+            {
+                retire_standby(k);
+            }
         }
     }
 }

@@ -91,7 +91,10 @@ typedef struct {
 typedef struct {
     /* Descriptors that a child must be allowed to have; 0: no more than any. */
     uint32_t open_files;
-    /* After the fork, before the steps: e.g. PyOS_AfterFork_Child. */
+    /*
+     * After the fork, before all else: e.g. PyOS_AfterFork_Child.  Nobody could
+     * be told that it failed: sbx_child_fail has no channel yet.
+     */
     void (*forked)(void);
     /* Renews what the interpreter had in descriptors; after the steps. */
     int (*entered)(sbx_err_t *err);

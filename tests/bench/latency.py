@@ -28,10 +28,11 @@ def rows_of(program, bench, containers, by_exec):
     return peer, rows
 
 
-def case(bench, program, n, containers=False, by_exec=False, cpu_runs=None):
+def case(bench, program, n, containers=False, by_exec=False, cpu_runs=None,
+         pause=measure.PAUSE_S):
     peer, rows = rows_of(program, bench, containers, by_exec)
     try:
-        measure.interleave(rows, n, cpu_runs)
+        measure.interleave(rows, n, cpu_runs, pause)
     finally:
         peer.close()
     return measure.describe(program.case, program.language, rows)
@@ -58,7 +59,7 @@ def steady(bench):
     found = []
     for program in programs.STEADY:
         n = bench.n(25 if program.language == 'python' else 13)
-        found += case(bench, program, n, cpu_runs=2)
+        found += case(bench, program, n, cpu_runs=2, pause=measure.REFILL_S)
     return found
 
 

@@ -8,6 +8,7 @@ import time
 WARM_UP = 3         # rounds that do not count
 UNREAPED = ('bubblewrap',)  # leave before their children's time is counted
 PAUSE_S = 0.02      # standby children become ready, what has ended is cleaned
+REFILL_S = 0.15     # all of a pool, both languages'
 
 
 class Row:
@@ -50,10 +51,10 @@ def server_cpu_ms(row, n):
     return (row.server.cpu_s() - before) * 1000 / n
 
 
-def interleave(rows, n, cpu_runs=None):
+def interleave(rows, n, cpu_runs=None, pause=PAUSE_S):
     for i in range(n + WARM_UP):
         for k in range(len(rows)):
-            time.sleep(PAUSE_S)
+            time.sleep(pause)
             rows[(i + k) % len(rows)].once(i >= WARM_UP)
     for row in rows:
         if row.server is not None:

@@ -104,23 +104,26 @@ def standby_by_slots(site):
 
 @case
 def standby_beside_runs(site):
-    """while runs last, half of the pool is filled on the processors that they
-    leave, the other half where each run could have two; after them, all"""
-    cpus = len(os.sched_getaffinity(0))
-    wanted = {1: 3 if 1 * 2 >= cpus else 4, 3: 2 if 3 * 2 >= cpus else 4}
-    site.start('sandbox_slots 8; sandbox_standby 4;')
-    for count, ready in wanted.items():
+    """of two processors: beside one run no child is made anew while half of
+    the pool is there, beside three runs up to half; after them, all"""
+    cpus = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(cpus)[:2])
+    try:
+        site.start('sandbox_slots 8; sandbox_standby 4;')
+    finally:
+        os.sched_setaffinity(0, cpus)
+    ready = 'sandbox_standby{language="python"}'
+    code = 'import time\ntime.sleep(%g)\n' % (2 * SCALE)
+    for count, left in (1, 3), (3, 2):
         standing_by(site, 4)
         with concurrent.futures.ThreadPoolExecutor(count) as pool:
-            runs = [pool.submit(site.run, 'import time\ntime.sleep(1.5)\n')
+            runs = [pool.submit(site.run, code, limits={'timeout': '30s'})
                     for _ in range(count)]
             wait_for('all run', lambda: site.metric('sandbox_slots_busy')
                      == count)
-            wait_for('%d ready' % ready, lambda: site.metric(
-                'sandbox_standby{language="python"}') == ready)
-            time.sleep(0.3)
-            same('ready beside %d' % count, ready, site.metric(
-                'sandbox_standby{language="python"}'))
+            wait_for('%d ready' % left, lambda: site.metric(ready) == left)
+            time.sleep(0.3 * SCALE)
+            same('ready beside %d' % count, left, site.metric(ready))
             same('still busy', count, site.metric('sandbox_slots_busy'))
             for run in runs:
                 run.result().expect()

@@ -29,6 +29,7 @@ SITE = pathlib.Path(subprocess.run(
     [PYTHON, '-c', 'import site; print(site.getsitepackages()[0])'],
     capture_output=True, text=True, check=True).stdout.strip())
 NAME = 'sbx_preload_%d' % os.getpid()
+RUN = pathlib.Path('/tmp/run')
 PACKAGE = SITE / NAME
 CLEAN = {'PATH': '/usr/bin:/bin', 'HOME': '/tmp', 'LANG': 'C.UTF-8'}
 SECONDS = 60
@@ -190,6 +191,28 @@ def refusal(args, names):
     return fields[1], fields[13].split(b'\0')[0].decode()
 
 
+def planted(args, report):
+    """What lies on the host where a run's own directory will be is not
+    executed by the zygote, which rehearses runs before it is in a sandbox."""
+    made = not RUN.exists()
+    mark = RUN / 'mark'
+    files = {RUN / 'warm': '# coding: idna\n',         # imports stringprep
+             RUN / 'stringprep.py': 'open(%r, "w")\n' % str(mark)}
+    RUN.mkdir(exist_ok=True)
+    try:
+        for path, text in files.items():
+            with open(path, 'x') as f:
+                f.write(text)
+        refusal(args, [])
+        report.check(not mark.exists(), 'files in the host\'s %s' % RUN)
+    finally:
+        for path in (*files, mark):
+            path.unlink(missing_ok=True)
+        shutil.rmtree(RUN / '__pycache__', ignore_errors=True)
+        if made:
+            RUN.rmdir()
+
+
 class Server:
     def __init__(self, args, work, modules):
         self.args, self.work = args, work
@@ -301,6 +324,7 @@ def main():
     try:
         install(args)
         refused(args, report)
+        planted(args, report)
         modules = ['%s.%s' % (NAME, m) for m in PRELOAD]
         server = Server(args, work, modules + ['numpy'] * numpy)
         try:

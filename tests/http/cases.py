@@ -316,8 +316,6 @@ def tired_of_waiting(site):
     """queue timeout: busy, when no slot came free in time"""
     site.start('sandbox_slots 1; sandbox_standby 0; '
                'sandbox_queue 10 timeout=500ms;')
-    # node's, too, need the only slot, for longer than that
-    wait_for('the self-tests', lambda: site.metric('sandbox_up') == 1)
     name = MARK + 't'
     thread = threading.Thread(target=site.run, args=(NAMED % (name, 3),))
     thread.start()

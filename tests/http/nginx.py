@@ -181,6 +181,9 @@ class Site:
         wait_for('nginx answers', self.answers)
         # while the supervisor starts, a short queue may be too short
         wait_for('a run', lambda: self.run('print(1)').said() == '200 success')
+        # another language's would be in the only slot, or queued for it
+        if 'sandbox_slots 1;' in http:
+            wait_for('the self-tests', lambda: self.metric('sandbox_up') == 1)
         return self
 
     def answers(self):

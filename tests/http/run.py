@@ -17,6 +17,7 @@ import traceback
 
 import batches      # these add their cases
 import exits
+import standby
 from cases import CASES
 from nginx import Failure, Site
 

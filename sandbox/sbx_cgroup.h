@@ -67,7 +67,10 @@ int sbx_cgroup_limit(sbx_cgroup_t *cg, uint64_t memory_bytes, uint32_t tasks,
 int sbx_cgroup_attach(sbx_cgroup_t *cg, pid_t pid, sbx_err_t *err);
 int sbx_cgroup_read(sbx_cgroup_t *cg, sbx_cgroup_stat_t *st);
 
-/* It has no processes now: counters to zero (v2: a fresh leaf). */
+/*
+ * It has no processes now: counters to zero, and no limit that a child's warm-up
+ * could meet (v2: a fresh leaf).
+ */
 int sbx_cgroup_reset(sbx_cgroup_t *cg, sbx_err_t *err);
 
 #endif

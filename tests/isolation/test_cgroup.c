@@ -116,6 +116,11 @@ test_memory(sbx_slot_t *slot)
        "counters from zero (peak %lu, cpu %lu us)",
        (unsigned long) st.memory_peak, (unsigned long) st.cpu_us);
 
+    run_in(slot, touch_much, &out);
+    ok(strcmp(out.text, "touched\n") == 0,
+       "the next child warms up without the last run's memory limit");
+    ok(reset_slot(slot, 16 * MIB, 0), "reset");
+
     ok(sbx_cgroup_limit(&slot->cgroup, 128 * MIB, 8, &err) == 0,
        "raised to 128 MiB");
     run_in(slot, touch_little, &out);
@@ -160,6 +165,11 @@ test_tasks(sbx_slot_t *slot)
     /* the kernel counts an event per refusal on v1 and v2 alike */
     ok(strcmp(out.text, "refused=7\n") == 0 && st.pids_refused == 7,
        "7 of 10 forks refused, %lu counted", (unsigned long) st.pids_refused);
+    (void) reset_slot(slot, MIB, 0);
+
+    run_in(slot, fork_many, &out);
+    ok(strcmp(out.text, "refused=0\n") == 0,
+       "the next child warms up without the last run's limit of tasks");
     (void) reset_slot(slot, MIB, 0);
 
     run_in(slot, burn, &out);

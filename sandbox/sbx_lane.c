@@ -119,6 +119,44 @@ check_early_answer(const sbx_lane_t *lane, int status)
 }
 
 
+/*
+ * Its child died and nothing of the program ran: once more, by exec, and then
+ * once more if that one died, too.  1: the run is in the queue again.
+ */
+static int
+run_again(sbx_lane_t *lane)
+{
+    sbx_task_t *run = lane->run;
+    int exec = lane->kind == SBX_ZYGOTE_KIND_EXEC;
+
+    if (lane->lost || run->zygote != NULL || (exec && run->forked_again)) {
+        return 0;
+    }
+
+    sbx_run_detach(run);
+    run->forked_again = exec;
+    run->no_zygote = 1;
+    sbx_queue_add(run);
+
+    return 1;
+}
+
+
+static void
+run_unborn(sbx_lane_t *lane, int status)
+{
+    sbx_log(SBX_LOG_WARN, 0, "slot %d: a child died before it took the job "
+            "(status 0x%x)%s%s", lane->slot.index, (unsigned) status,
+            lane->syscall[0] ? ", forbidden call " : "", lane->syscall);
+
+    if (!run_again(lane)) {
+        sbx_run_refuse(lane->run, SBX_INTERNAL_ERROR,
+                       lane->lost ? SBX_REASON_SLOT : SBX_REASON_NONE,
+                       "the child died before it took the job");
+    }
+}
+
+
 /* pidfd readable: the child is a zombie.  Reaped here and nowhere else. */
 static void
 child_ended(sbx_event_t *ev, uint32_t events)
@@ -164,9 +202,7 @@ child_ended(sbx_event_t *ev, uint32_t events)
         sbx_run_end(lane, status, cpu_us, (uint64_t) ru.ru_maxrss << 10);
 
     } else if (lane->run != NULL) {
-        sbx_run_refuse(lane->run, SBX_INTERNAL_ERROR,
-                       lane->lost ? SBX_REASON_SLOT : SBX_REASON_NONE,
-                       "the child died before it took the job");
+        run_unborn(lane, status);
 
     } else if (lane->t0_ns == 0 && !lane->lost
                && (lane->kill == SBX_KILL_NONE
@@ -498,23 +534,11 @@ sbx_lane_fork_failed(sbx_lane_t *lane, const sbx_err_t *err)
         sbx_refill_pause();
     }
 
-    if (run != NULL) {
-        sbx_run_detach(run);
-
-        /* nothing ran: once more, by exec, then once more if that one died */
-        if (!lane->lost && run->zygote == NULL
-            && (lane->kind != SBX_ZYGOTE_KIND_EXEC || !run->forked_again))
-        {
-            run->forked_again = lane->kind == SBX_ZYGOTE_KIND_EXEC;
-            run->no_zygote = 1;
-            sbx_queue_add(run);
-
-        } else {
-            run->verdict.step = err->step;
-            sbx_run_refuse(run, SBX_INTERNAL_ERROR, lane->lost
-                           ? SBX_REASON_SLOT : SBX_REASON_NONE,
-                           "%s: %s", sbx_step_name(err->step), err->text);
-        }
+    if (run != NULL && !run_again(lane)) {
+        run->verdict.step = err->step;
+        sbx_run_refuse(run, SBX_INTERNAL_ERROR, lane->lost
+                       ? SBX_REASON_SLOT : SBX_REASON_NONE,
+                       "%s: %s", sbx_step_name(err->step), err->text);
     }
 
     sbx_lane_clean(lane);

@@ -86,13 +86,14 @@ class Run(threading.Thread):
 
     count = 0
 
-    def __init__(self, box, language, seconds):
+    def __init__(self, box, language, seconds, **limits):
         super().__init__(daemon=True)
         Run.count += 1
         self.name = 'life%d-%d' % (os.getpid() % 10000, Run.count)
         self.box, self.language = box, language
         self.code = PROGRAMS[language] % {'name': self.name,
                                           'seconds': seconds}
+        self.limits = limits
         self.status = self.verdict = self.error = None
         self.connection = http.client.HTTPConnection(
             '127.0.0.1', box.port, timeout=2 * LIMIT * SCALE)
@@ -102,7 +103,8 @@ class Run(threading.Thread):
         try:
             self.connection.request(
                 'POST', '/run', json.dumps({'language': self.language,
-                                            'code': self.code}),
+                                            'code': self.code,
+                                            'limits': self.limits}),
                 {'Content-Type': 'application/json'})
             response = self.connection.getresponse()
             body = response.read()
@@ -270,8 +272,8 @@ class Box:
             pass                        # a retired zygote ends by itself
         wait_for('pid %d is dead' % p.pid, lambda: not processes.alive(p), 5)
 
-    def run(self, language='python', seconds=0):
-        return Run(self, language, seconds)
+    def run(self, language='python', seconds=0, **limits):
+        return Run(self, language, seconds, **limits)
 
     def check(self, language='python'):
         self.run(language).expect('200 success')

@@ -424,6 +424,30 @@ def kill_slot_init(box):
 
 
 @scenario
+def kill_child(box):
+    """kill -9 of a child that has a run but not its job yet: another runs it"""
+    box.start(sandbox='location = /run { sandbox any; '
+                      'sandbox_disk 16m max=32m; }')
+    at_rest(box, warmed(box))
+    inits = box.tree().slot_inits
+    for init in inits:
+        box.signal(signal.SIGSTOP, init.pid)    # another disk waits for it
+    runs = [box.run(language, disk='20m') for language in BOTH]
+    try:
+        wait_for('both have a child',
+                 lambda: box.metric('sandbox_slots_busy') == len(BOTH))
+        for child in box.tree().children:
+            box.kill(child)
+    finally:
+        for init in inits:
+            box.signal(signal.SIGCONT, init.pid)
+    expect(runs, '200 success')
+    same('lines of it', len(BOTH),
+         box.log().count('a child died before it took the job'))
+    box.quit()
+
+
+@scenario
 def kill_master(box):
     """kill -9 of the master: workers serve on; with the last all is gone"""
     box.start()

@@ -190,6 +190,14 @@ sbx_run_hand_over(sbx_lane_t *lane)
     lane->state = SBX_LANE_RUNNING;
 
     if (sbx_run_send(lane) < 0) {
+
+        /* it is dead, and its pidfd follows: see run_again() */
+        if (errno == EPIPE || errno == ECONNRESET) {
+            lane->t0_ns = 0;
+            sbx_lane_kill(lane, SBX_KILL_NONE);
+            return -1;
+        }
+
         (void) sbx_fail(&err, SBX_STEP_JOB, errno, "hand-over");
         goto failed;
     }

@@ -310,6 +310,7 @@ sbx_cgroup_limit(sbx_cgroup_t *cg, uint64_t memory_bytes, uint32_t tasks,
     }
 
     if (ops_of(cg)->limit_memory(cg, memory_bytes, err) < 0) {
+        cg->memory_limit = SBX_CGROUP_UNKNOWN;  /* half of it may be written */
         return -1;
     }
 

@@ -6,9 +6,12 @@
 #ifndef SBX_CGROUP_H
 #define SBX_CGROUP_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "sbx_err.h"
+
+#define SBX_CGROUP_UNKNOWN  UINT64_MAX
 
 typedef enum { SBX_CGROUP_NONE = 0, SBX_CGROUP_V1, SBX_CGROUP_V2 }
     sbx_cgroup_kind_t;
@@ -28,7 +31,8 @@ typedef struct {
     int memory_fd, pids_fd, cpu_fd; /* directories; -1: none */
     int stat_fds[4];                /* kept open: peak, oom, cpu, pids events */
     char leaf[32];                  /* its directory's name: never used twice */
-    uint64_t memory_limit;          /* in force, to skip equal writes */
+    uint64_t memory_limit;          /* in force, to skip equal writes; 0: none,
+                                       or SBX_CGROUP_UNKNOWN */
     uint32_t tasks_limit;
     uint64_t memory_base;           /* v1: bytes charged at the last reset */
     uint64_t oom_seen, pids_seen, cpu_seen; /* counters at the last reset */
@@ -68,8 +72,8 @@ int sbx_cgroup_attach(sbx_cgroup_t *cg, pid_t pid, sbx_err_t *err);
 int sbx_cgroup_read(sbx_cgroup_t *cg, sbx_cgroup_stat_t *st);
 
 /*
- * It has no processes now: counters to zero, and no limit that a child's warm-up
- * could meet (v2: a fresh leaf).
+ * It has no processes now: counters to zero, and no limit that the warm-up of a
+ * child could meet (v2: a fresh leaf).
  */
 int sbx_cgroup_reset(sbx_cgroup_t *cg, sbx_err_t *err);
 

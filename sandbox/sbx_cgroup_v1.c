@@ -221,7 +221,9 @@ v1_read(sbx_cgroup_t *cg, sbx_cgroup_stat_t *st)
 static int
 lift_small_limits(sbx_cgroup_t *cg, sbx_err_t *err)
 {
-    uint64_t memory = cg->memory_limit < WARM_MEMORY ? 0 : cg->memory_limit;
+    uint64_t memory = cg->memory_limit < WARM_MEMORY
+                      || cg->memory_limit == SBX_CGROUP_UNKNOWN
+                      ? 0 : cg->memory_limit;
     uint32_t tasks = cg->tasks_limit < WARM_TASKS ? 0 : cg->tasks_limit;
 
     return sbx_cgroup_limit(cg, memory, tasks, err);

@@ -66,6 +66,7 @@ sbx_lane_drop_child(sbx_lane_t *lane)
     lane->answer_at_ns = 0;
     lane->forks_refused = 0;
     lane->forks = 0;
+    lane->unread = 0;
     lane->syscall_number = -1;
     lane->syscall[0] = '\0';
 }
@@ -120,22 +121,21 @@ check_early_answer(const sbx_lane_t *lane, int status)
 
 
 /*
- * Its child died and nothing of the program ran: once more, by exec, and then
- * once more if that one died, too.  1: the run is in the queue again.
+ * There is no child for it, and nothing of the program ran: another one, by
+ * exec, and at most two.  0: the caller has to refuse it.
  */
 static int
 run_again(sbx_lane_t *lane)
 {
     sbx_task_t *run = lane->run;
-    int exec = lane->kind == SBX_ZYGOTE_KIND_EXEC;
 
-    if (lane->lost || run->zygote != NULL || (exec && run->forked_again)) {
+    if (lane->lost || run->zygote != NULL || run->again == 2) {
         return 0;
     }
 
     sbx_run_detach(run);
-    run->forked_again = exec;
     run->no_zygote = 1;
+    run->again++;
     sbx_queue_add(run);
 
     return 1;
@@ -149,7 +149,8 @@ run_unborn(sbx_lane_t *lane, int status)
             "(status 0x%x)%s%s", lane->slot.index, (unsigned) status,
             lane->syscall[0] ? ", forbidden call " : "", lane->syscall);
 
-    if (!run_again(lane)) {
+    /* a check looks at the child that it was given, and repeats itself */
+    if (lane->run->watch != NULL || !run_again(lane)) {
         sbx_run_refuse(lane->run, SBX_INTERNAL_ERROR,
                        lane->lost ? SBX_REASON_SLOT : SBX_REASON_NONE,
                        "the child died before it took the job");
@@ -196,6 +197,12 @@ child_ended(sbx_event_t *ev, uint32_t events)
 
     if (lane->answered && lane->kill == SBX_KILL_NONE) {
         check_early_answer(lane, status);
+    }
+
+    if (lane->unread && (lane->kill == SBX_KILL_NONE
+                         || lane->kill == SBX_KILL_SECCOMP))
+    {
+        lane->t0_ns = 0;            /* nothing of the program ran */
     }
 
     if (lane->run != NULL && lane->t0_ns != 0) {
@@ -265,8 +272,19 @@ sbx_lane_hear(sbx_lane_t *lane)
     }
 
     if (n != (ssize_t) sizeof(msg)) {
+
+        /* unix_release_sock(): it closed its end with our message in it */
+        if (n < 0 && errno == ECONNRESET) {
+            lane->unread = 1;
+        }
+
         sbx_event_clear(ev);
         close_fd(&lane->job_fd);
+
+        /* no job can be given to it any more */
+        if (lane->t0_ns == 0 && lane->state != SBX_LANE_DYING) {
+            sbx_lane_kill(lane, SBX_KILL_NONE);
+        }
         return;
     }
 

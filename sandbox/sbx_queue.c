@@ -199,7 +199,7 @@ sbx_queue_add(sbx_task_t *run)
     }
 
     /* before those who wait until the last self-test has ended */
-    if (run->conn == NULL) {
+    if (run->conn == NULL || run->again) {
         next = next->next;
     }
 
@@ -219,14 +219,14 @@ sbx_queue_add(sbx_task_t *run)
         return;
     }
 
-    if (run->conn != NULL && !run->admitted && !has_room(run)) {
-        sbx_queue_remove(run);
-        refuse_full(run);
+    /* a batch that has begun waits as long as it takes, like who had a child */
+    if (run->admitted || run->again) {
         return;
     }
 
-    /* a batch that has begun waits as long as it takes */
-    if (run->admitted) {
+    if (run->conn != NULL && !has_room(run)) {
+        sbx_queue_remove(run);
+        refuse_full(run);
         return;
     }
 

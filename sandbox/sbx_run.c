@@ -191,15 +191,13 @@ sbx_run_hand_over(sbx_lane_t *lane)
 
     if (sbx_run_send(lane) < 0) {
 
-        /* it is dead, and its pidfd follows: see run_again() */
-        if (errno == EPIPE || errno == ECONNRESET) {
-            lane->t0_ns = 0;
-            sbx_lane_kill(lane, SBX_KILL_NONE);
-            return -1;
+        /* it is dead, as its pidfd is about to say; REFUSED: before 6.2 */
+        if (errno != EPIPE && errno != ECONNREFUSED) {
+            (void) sbx_fail(&err, SBX_STEP_JOB, errno, "hand-over");
+            goto failed;
         }
 
-        (void) sbx_fail(&err, SBX_STEP_JOB, errno, "hand-over");
-        goto failed;
+        lane->unread = 1;
     }
 
 #ifdef SBX_FAULTS

@@ -116,7 +116,7 @@ struct sbx_task_s {
     uint64_t seen_bytes;        /* what that had at its end; 0: not seen */
     sbx_zyg_t *zygote;          /* is to fork its child; NULL: who serves */
     const sbx_watch_t *watch;   /* NULL: none */
-    int forked_again;           /* its zygote failed it once */
+    unsigned again;             /* how often a child died before it took it */
     sbx_lane_t *lane;
     uint64_t arrived_ns;
     sbx_timer_t timer;          /* waited too long */
@@ -149,6 +149,7 @@ struct sbx_lane_s {
     unsigned ready:1;       /* READY came */
     unsigned answered:1;    /* verdict went out before the child was reaped */
     unsigned lost:1;        /* the slot's init died */
+    unsigned unread:1;      /* the child died with the job not taken */
 
     pid_t pid;
     int pidfd, job_fd, in_fd, out_fd[2];

@@ -12,7 +12,7 @@ tst        := $(bld)/tests
 # Suites without a server of their own take the time that others leave; the
 # emulated machine runs beside suites that wait for other things.
 CI_ORDER    = unit+hook+fuzz~ zygote isolation checks t lifecycle preload http \
-              fidelity verdicts-quick accuracy qemu& hostile calibrate page \
+              fidelity verdicts-quick accuracy hostile qemu& calibrate page \
               clients docs
 CI_SUITES   = $(subst &,,$(subst ~,,$(subst +, ,$(CI_ORDER))))
 LONG_SUITES = nodes corpora lifecycle-user asan fuzz-long verdicts verdicts-long \

@@ -428,35 +428,38 @@ def kill_child(box):
     """kill -9 of a child that has a run but not its job yet: another runs it"""
     box.start(sandbox='location = /run { sandbox any; '
                       'sandbox_disk 16m max=32m; }')
-    at_rest(box, warmed(box))
-    inits = box.tree().slot_inits
-    for init in inits:
-        box.signal(signal.SIGSTOP, init.pid)    # another disk waits for it
-    runs = [box.run(language, disk='20m') for language in BOTH]
-    try:
-        wait_for('both have a child',
-                 lambda: box.metric('sandbox_slots_busy') == len(BOTH))
-        for child in box.tree().children:
-            box.kill(child)
-    finally:
-        for init in inits:
-            box.signal(signal.SIGCONT, init.pid)
-    expect(runs, '200 success')
-    lines = box.log().count('a child died before it took the job')
-    same('a line for each', True, lines >= len(BOTH))
 
-    # dead when it is given the job: the supervisor hears of the run first
-    at_rest(box, box.tree().zygotes)
-    tree = box.tree()
-    box.signal(signal.SIGSTOP, tree.supervisor.pid)
-    try:
-        runs = [box.run(language) for language in BOTH]
-        time.sleep(0.5)             # if they come later, they find no child
-        for child in tree.children:
-            box.kill(child)
-    finally:
-        box.signal(signal.SIGCONT, tree.supervisor.pid)
-    expect(runs, '200 success')
+    def stopped(stops, see=True, **limits):
+        at_rest(box, warmed(box))
+        before, tree = lines(), box.tree()
+        for p in stops(tree):
+            box.signal(signal.SIGSTOP, p.pid)
+        try:
+            runs = [box.run(language, **limits) for language in BOTH]
+            if see:
+                wait_for('both have a child', lambda: box.metric(
+                    'sandbox_slots_busy') == len(BOTH))
+            else:
+                time.sleep(0.5)     # if they come later, there is no child
+            for child in tree.children:
+                box.kill(child)
+        finally:
+            for p in stops(tree):
+                box.signal(signal.SIGCONT, p.pid)
+        expect(runs, '200 success')
+        if see:
+            same('a line for each', True, lines() - before >= len(BOTH))
+
+    def lines():
+        return box.log().count('a child died before it took the job')
+
+    # it waits for the slot's other disk
+    stopped(lambda tree: tree.slot_inits, disk='20m')
+    # it has not read the job
+    stopped(lambda tree: [p for p in tree.children if processes.alive(p)])
+    # it is dead when it is given the job: the supervisor hears of the run first
+    for _ in range(3):
+        stopped(lambda tree: [tree.supervisor], see=False)
     box.quit()
 
 

@@ -206,7 +206,7 @@ verdicts    = $(PYTHON) -B tests/verdicts/run.py --build $(bld) \
 verdicts: faulty-build
 	@$(verdicts) --faulty $(faulty) $(T)
 
-# With layers off, only those for which it can make a difference.
+# Five of the eight, and those for which layers that are off can make a difference.
 verdicts-quick: faulty-build
 	@$(verdicts) --faulty $(faulty) --quick $(T)
 

@@ -5,6 +5,7 @@ sign for each.  It ends when it is refused, and else stays: then only a wall can
 end it before its time.  The table shows how far it came, and how it ended.
 """
 
+import concurrent.futures
 import os
 
 import corpus
@@ -29,8 +30,12 @@ def reached(output):
     return max(numbers, default=0)
 
 
-def attack(client, program):
-    verdict = client.ask(program)
+def attack(server, program):
+    client = server.client()
+    try:
+        verdict = client.ask(program)
+    finally:
+        client.close()
     mib = reached(verdict.get('output') or '')
     end = verdict['status']
     if verdict.get('reason'):
@@ -52,12 +57,11 @@ def run(args, tap):
         name = 'without ' + ', '.join(off) if off else 'all layers'
         server = servers.Supervisor(args, off)
         try:
-            client = server.client()
-            for program in programs:
-                wrong, text = attack(client, program)
-                tap.say(wrong, 'bounded, %s: %s' % (name, program.file))
-                rows.append((name, program.file, text))
-            client.close()
+            with concurrent.futures.ThreadPoolExecutor(2) as pool:
+                ends = pool.map(lambda p: attack(server, p), programs)
+                for program, (wrong, text) in zip(programs, ends):
+                    tap.say(wrong, 'bounded, %s: %s' % (name, program.file))
+                    rows.append((name, program.file, text))
         finally:
             server.stop()
     print('#\n# %d MiB allowed; layer off, attack, how far it came' % ALLOWED)

@@ -55,11 +55,28 @@ sub expand {
 }
 
 
+# Whether it runs already, with the very configuration of this block: starting it
+# takes longer than most blocks do.  What was logged before is another block's.
+sub reuse {
+    my ($self, %block) = @_;
+
+    return 0 unless $self->{running} && !defined $block{user_files}
+        && $self->{running} eq $self->conf_text(%block);
+
+    $self->log_lines;
+    $self->{log_mark} = $self->{log_seen};
+
+    return 1;
+}
+
+
 sub configure {
     my ($self, %block) = @_;
     my $root = $self->{root};
 
+    $self->stop;
     $self->{log_mark} = $self->{log_seen} = 0;
+    $self->{fresh} = defined $block{user_files} ? '' : $self->conf_text(%block);
     File::Path::remove_tree($root);
     File::Path::make_path(map { "$root/$_" } qw(conf html logs));
 
@@ -168,6 +185,7 @@ sub start {
     # not to the end of file: a daemon may keep its stderr open
     $reader->blocking(0);
     sysread $reader, my $stderr, 65536;
+    $self->{running} = $rc ? '' : $self->{fresh};
 
     return ($rc, $stderr // '');
 }
@@ -175,6 +193,9 @@ sub start {
 
 sub stop {
     my $self = shift;
+
+    $self->{running} = '';
+
     my ($pid) = read_file("$self->{root}/logs/nginx.pid") =~ /^(\d+)/
         or return;
 

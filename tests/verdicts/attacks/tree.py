@@ -1,4 +1,4 @@
-# limits: {"memory": "64m", "threads": 0, "processes": 32, "timeout": 30000}
+# limits: {"memory": "64m", "threads": 0, "processes": 32, "timeout": 12000}
 # each process below its own limit, the tree far above
 
 import os

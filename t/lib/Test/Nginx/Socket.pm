@@ -98,22 +98,30 @@ sub run_block($) {
         my ($count, $why) = skip_reason($block);
         skip("$name - $why", $count) if $count;
 
-        server()->configure(map { $_ => scalar $block->$_ }
-            qw(main_config http_config config user_files log_level http2));
+        my %conf = map { $_ => scalar $block->$_ }
+            qw(main_config http_config config user_files log_level http2);
 
-        my ($rc, $stderr) = server()->start;
+        unless (!defined $block->must_die && server()->reuse(%conf)) {
+            server()->configure(%conf);
+            my ($rc, $stderr) = server()->start;
 
-        if (defined $block->must_die) {
-            check_death($block, $rc, $stderr);
-            return;
+            if (defined $block->must_die) {
+                check_death($block, $rc, $stderr);
+                return;
+            }
+
+            bail_out("$name: nginx did not start: $stderr") if $rc;
         }
 
-        bail_out("$name: nginx did not start: $stderr") if $rc;
-
         run_requests($block);
-        server()->stop;
-        check_patterns($block, scalar $block->shutdown_error_log,
-                       scalar $block->no_shutdown_error_log);
+
+        if (defined $block->shutdown_error_log
+            || defined $block->no_shutdown_error_log)
+        {
+            server()->stop;
+            check_patterns($block, scalar $block->shutdown_error_log,
+                           scalar $block->no_shutdown_error_log);
+        }
     }
 }
 

@@ -307,6 +307,12 @@ sbx_lua_read_job(lua_State *L, int index, sbx_policy_wish_t *wish)
             }
         }
 
+        if (strcmp(key, "body") == 0 || strcmp(key, "headers") == 0) {
+            luaL_error(L, "request() returned \"%s\" without \"status\": an "
+                       "answer needs a status, and a job has no such field",
+                       key);
+        }
+
         if (row->name == NULL) {
             luaL_error(L, "request() returned an unknown field \"%s\"", key);
         }

@@ -55,6 +55,8 @@ typedef struct {
     /* directives, http level */
     ngx_uint_t                      slots;      /* 0: auto */
     ngx_uint_t                      standby;    /* NGX_CONF_UNSET_UINT: auto */
+    ngx_str_t                       standby_file;   /* where that stands */
+    ngx_uint_t                      standby_line;
     ngx_uint_t                      queue;
     ngx_msec_t                      queue_timeout;
     ngx_int_t                       renew_runs; /* NGX_CONF_UNSET: default */
@@ -96,6 +98,8 @@ typedef struct {
     ngx_http_complex_value_t       *value;      /* NULL: `fixed` holds it */
     uint64_t                        fixed;
     uint64_t                        max;        /* ceiling */
+    ngx_str_t                       file;       /* where it stands */
+    ngx_uint_t                      line;
 } ngx_http_sandbox_limit_t;
 
 

@@ -337,6 +337,14 @@ ngx_http_sandbox_pass(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     value = cf->args->elts;
 
+    /* frames are in host order and carry no credentials: one machine only */
+
+    if (ngx_strchr(value[1].data, '/')
+        && ngx_strncmp(value[1].data, "unix:", 5) != 0)
+    {
+        goto invalid;
+    }
+
     ngx_memzero(&u, sizeof(ngx_url_t));
     u.url = value[1];
     u.no_resolve = 1;
@@ -346,17 +354,18 @@ ngx_http_sandbox_pass(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    /* frames are in host order and carry no credentials: one machine only */
-
     if (u.family != AF_UNIX && (u.port || !u.no_port)) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"%V\" of \"sandbox_pass\" is neither "
-                           "\"unix:/path\" nor the name of an upstream block",
-                           &value[1]);
-        return NGX_CONF_ERROR;
+        goto invalid;
     }
 
     return NGX_CONF_OK;
+
+invalid:
+
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                       "\"%V\" of \"sandbox_pass\" is neither \"unix:/path\" "
+                       "nor the name of an upstream block", &value[1]);
+    return NGX_CONF_ERROR;
 }
 
 
@@ -489,6 +498,8 @@ ngx_http_sandbox_standby(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     smcf->standby_set = 1;
+    smcf->standby_file = cf->conf_file->file.name;
+    smcf->standby_line = cf->conf_file->line;
 
     return ngx_http_sandbox_number(cf, cmd, 0, 4096, NGX_CONF_UNSET_UINT,
                                    &smcf->standby);

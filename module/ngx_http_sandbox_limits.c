@@ -162,6 +162,8 @@ ngx_http_sandbox_limit_add(ngx_conf_t *cf, ngx_http_sandbox_loc_conf_t *slcf,
     if (limit) {
         ngx_memzero(limit, sizeof(ngx_http_sandbox_limit_t));
         limit->language = *language;
+        limit->file = cf->conf_file->file.name;
+        limit->line = cf->conf_file->line;
     }
 
     return limit;
@@ -300,13 +302,14 @@ ngx_http_sandbox_limits_warn(ngx_conf_t *cf, ngx_http_sandbox_loc_conf_t *conf)
             if (value < floor) {
                 ngx_log_error(NGX_LOG_WARN, cf->log, 0,
                               "\"sandbox_%s\" of %s is too little for %V, "
-                              "which needs at least %s to start, in %s:%ui",
+                              "which never starts with less than %s, in "
+                              "%V:%ui",
                               sbx_limits[i].name,
                               sbx_limit_format(i, value, has, sizeof(has)),
                               language,
                               sbx_limit_format(i, floor, needs,
                                                sizeof(needs)),
-                              conf->file, conf->line);
+                              &limit->file, limit->line);
             }
         }
     }

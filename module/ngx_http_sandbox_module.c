@@ -335,10 +335,10 @@ ngx_http_sandbox_init_main_conf(ngx_conf_t *cf, void *conf)
     if (smcf->slots && smcf->standby != NGX_CONF_UNSET_UINT
         && smcf->standby > smcf->slots)
     {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"sandbox_standby\" %ui is more than "
-                           "\"sandbox_slots\" %ui", smcf->standby,
-                           smcf->slots);
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "\"sandbox_standby\" %ui is more than "
+                      "\"sandbox_slots\" %ui in %V:%ui", smcf->standby,
+                      smcf->slots, &smcf->standby_file, smcf->standby_line);
         return NGX_CONF_ERROR;
     }
 

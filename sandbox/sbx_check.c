@@ -286,7 +286,12 @@ stop_waiting(sbx_check_t *c)
 static void
 zygote_late(sbx_timer_t *timer)
 {
-    stop_waiting(timer->data);
+    sbx_check_t *c = timer->data;
+
+    sbx_log(SBX_LOG_WARN, 0, "runtime %s: its zygote is not ready after %d s; "
+            "until it is, each run starts the interpreter, without what is "
+            "preloaded", c->runtime->conf->name, ZYGOTE_MS / 1000);
+    stop_waiting(c);
 }
 
 

@@ -162,7 +162,7 @@ sbx_run_hand_over(sbx_lane_t *lane)
     sbx_verdict_t *v = &run->verdict;
 
     /* not when it came: what a program needs, the self-tests find out */
-    if (sbx_run_below_floor(run)) {
+    if (sbx_run_unfit(run)) {
         sbx_lane_kill(lane, SBX_KILL_CANCEL);
         return -1;
     }

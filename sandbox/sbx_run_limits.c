@@ -224,7 +224,7 @@ disk_floor(const sbx_job_t *job)
 
 
 int
-sbx_run_below_floor(sbx_task_t *run)
+sbx_run_unfit(sbx_task_t *run)
 {
     int id;
     char text[200], has[32], needs[32];
@@ -239,6 +239,15 @@ sbx_run_below_floor(sbx_task_t *run)
                                         has, sizeof(has)),
                        sbx_limit_format(SBX_LIMIT_DISK, disk, needs,
                                         sizeof(needs)));
+        return 1;
+    }
+
+    if (limits[SBX_LIMIT_OPEN_FILES] > sbx_super.open_files) {
+        sbx_run_refuse(run, SBX_INVALID, SBX_REASON_LIMIT,
+                       "\"open_files\" of %llu is more than this host allows: "
+                       "%llu (RLIMIT_NOFILE of nginx or of the supervisor)",
+                       (unsigned long long) limits[SBX_LIMIT_OPEN_FILES],
+                       (unsigned long long) sbx_super.open_files);
         return 1;
     }
 

@@ -209,6 +209,7 @@ typedef struct {
     sbx_lane_t *lanes;
     unsigned nlanes;
     unsigned cpus, slots, standby[SBX_ZYGOTE_KINDS];
+    uint64_t open_files;        /* the most that a run can be given */
     unsigned running;           /* lanes that serve a run */
     unsigned probing;           /* runtimes whose first self-test is to end */
     sbx_task_t queue;           /* ring; .next is the first */
@@ -310,8 +311,8 @@ void sbx_run_end(sbx_lane_t *lane, int wait_status, uint64_t cpu_us,
     uint64_t maxrss_bytes);
 
 /* sbx_run_limits.c */
-/* 1: with these limits no program starts; the verdict says so. */
-int sbx_run_below_floor(sbx_task_t *run);
+/* 1: with these limits no program starts here; the verdict says so. */
+int sbx_run_unfit(sbx_task_t *run);
 int sbx_run_limit(sbx_lane_t *lane, sbx_err_t *err);
 /* The memory limit that the kernel is to enforce on the run's processes. */
 uint64_t sbx_run_address_bytes(const sbx_task_t *run);

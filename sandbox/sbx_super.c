@@ -298,7 +298,8 @@ report_layers(void)
 
 /*
  * Two per processor; and four more, since requests come in bursts, and the
- * smaller the machine, the larger a burst is for it.
+ * smaller the machine, the larger a burst is for it.  More than slots would
+ * never run.
  */
 static unsigned
 choose_standby(const sbx_conf_t *conf)
@@ -306,7 +307,7 @@ choose_standby(const sbx_conf_t *conf)
     unsigned n = 2 * sbx_super.cpus + 4;
 
     if (conf->standby != UINT32_MAX) {
-        return conf->standby;
+        n = conf->standby;
     }
 
     return n < sbx_super.slots ? n : sbx_super.slots;
@@ -424,10 +425,23 @@ raise_nofile(void)
 {
     struct rlimit rl;
 
-    /* some ten descriptors a lane and the workers' connections */
+    /*
+     * Some ten descriptors a lane and the workers' connections; and no run can
+     * be given more than we have: as many as may be asked for, where we may.
+     */
     if (getrlimit(RLIMIT_NOFILE, &rl) == 0) {
+        struct rlimit most = { sbx_limits[SBX_LIMIT_OPEN_FILES].max,
+                               sbx_limits[SBX_LIMIT_OPEN_FILES].max };
+
+        if (rl.rlim_max < most.rlim_max
+            && setrlimit(RLIMIT_NOFILE, &most) == 0)
+        {
+            rl = most;
+        }
+
         rl.rlim_cur = rl.rlim_max;
         (void) setrlimit(RLIMIT_NOFILE, &rl);
+        sbx_super.open_files = rl.rlim_max;
     }
 }
 

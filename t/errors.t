@@ -4,7 +4,7 @@ use Test::Nginx::Socket;
 
 # Every mistake ends `nginx -t` and names what is wrong, in which file and line.
 
-plan tests => 160;
+plan tests => 162;
 
 no_long_string();
 run_tests();
@@ -292,7 +292,7 @@ qr{\[emerg\] .*"sandbox_slots" directive is not allowed here.* in \S+nginx\.conf
     location /run { sandbox any; }
 --- must_die
 --- error_log eval
-qr{\[emerg\] .*"sandbox_standby" 3 is more than "sandbox_slots" 2.* in \S+nginx\.conf:\d+}
+qr{\[emerg\] .*"sandbox_standby" 3 is more than "sandbox_slots" 2 in \S+nginx\.conf:\d+}
 
 === TEST 39: slots twice
 --- http_config
@@ -662,3 +662,10 @@ qr{\[emerg\] .*"[^"]*/cases" of "sandbox_cases" is no directory in \S+nginx\.con
 --- must_die
 --- error_log eval
 qr{\[emerg\] .*directory "/no/such" of "sandbox_cases" cannot be opened \(2: No such file or directory\) in \S+nginx\.conf:\d+}
+
+=== TEST 81: sandbox_pass with the path of a socket
+--- config
+    location /run { sandbox any; sandbox_pass /run/judge.sock; }
+--- must_die
+--- error_log eval
+qr{\[emerg\] .*"/run/judge\.sock" of "sandbox_pass" is neither "unix:/path" nor the name of an upstream block.* in \S+nginx\.conf:\d+}

@@ -83,6 +83,8 @@ test-programs: $(unit_progs) $(zygote_progs) $(slot_prog)
 # --- suites without nginx
 
 unit: $(unit_progs)
+	@[ -n "$(filter $(tst)/unit/test_$(T)%,$(unit_progs))" ] \
+	    || { echo "no tests/unit/test_$(T)*.c" >&2; exit 1; }
 	@for p in $(filter $(tst)/unit/test_$(T)%,$(unit_progs)); do \
 	    $$p || failed="$$failed $$p"; \
 	done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }

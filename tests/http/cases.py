@@ -101,6 +101,29 @@ def burst(site):
 
 
 @case
+def host_limit(site):
+    """a limit that the host cannot give is refused by its name"""
+    program = site.prefix + '/program.py'
+    with open(program, 'w') as f:
+        f.write('print(1)')
+
+    def run(files):
+        done = subprocess.run(
+            ['prlimit', '--nofile=1000:1000', site.args.build + '/deer-flow',
+             'run', '--json', '--open-files', str(files), program],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        verdict = json.loads(done.stdout)
+        return verdict['status'], verdict['error']
+
+    same('as many as there are', ('success', None), run(1000))
+    end = run(1001)
+    if end != ('success', None):        # who may, raises the host's limit
+        same('one more', ('invalid', '"open_files" of 1001 is more than this '
+             'host allows: 1000 (RLIMIT_NOFILE of nginx or of the '
+             'supervisor)'), end)
+
+
+@case
 def polite_beside_a_fork_bomb(site):
     """one program forks without end, hellos of others stay right"""
     bomb = 'import os\nwhile True:\n    try: os.fork()\n    except OSError: 0\n'

@@ -1016,6 +1016,8 @@ test_request(void **state)
           "FILE:1: request(): pass stands alone" },
         { "return { status = 200, code = 'x' }",
           "FILE:1: request() returned an unknown field \"code\"" },
+        { "return { body = 'x' }",
+          "FILE:1: request() returned \"body\" without \"status\": " },
         { "return { status = 42 }", "FILE:1: request(): status must be a " },
         { "return { keep = type }", "FILE:1: request(): keep cannot hold a f" },
         { "local t = {} t.t = t return { keep = t }",

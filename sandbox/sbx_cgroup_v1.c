@@ -3,13 +3,14 @@
  *
  * Making and removing v1 cgroups is slow (three mkdirs, 0.2 ms), so a slot
  * keeps its own and the counters are set back, or remembered where they cannot
- * be.
+ * be.  Where much stays charged it gets new ones.
  *
  * Runs in: supervisor.
  */
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +19,8 @@
 #include "sbx_sysfile.h"
 
 #define FULL_MARGIN  (256 << 10)    /* the kernel charges 64 pages ahead */
+
+#define LEFT_MEMORY  (16u << 20)    /* more stays charged: a new cgroup */
 
 /* What the warm-up of a child is far below.  Most limits are above it. */
 #define WARM_MEMORY  (64u << 20)
@@ -230,6 +233,40 @@ lift_small_limits(sbx_cgroup_t *cg, sbx_err_t *err)
 }
 
 
+/*
+ * Page cache of files that this cgroup read first stays charged to it; throwing
+ * it out would only make the next runs read the interpreter's files again.  And
+ * what the kernel keeps for names that a run looked up stays charged to its
+ * cgroup, as much as the run was allowed.  To lower the next run's limit below
+ * it takes the kernel most of a second, of our time, and may fail (EBUSY).
+ */
+static int
+replace_leaf(sbx_cgroup_t *cg, sbx_err_t *err)
+{
+    size_t i;
+    char path[PATH_MAX];
+    const char *dirs[] = { cg->host->memory, cg->host->pids, cg->host->cpu };
+
+    sbx_cgroup_drop(cg);
+
+    for (i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+        snprintf(path, sizeof(path), "%s/%s", dirs[i], cg->leaf);
+
+        /* ENOENT: hierarchies that are mounted together */
+        if (dirs[i][0] != '\0' && rmdir(path) < 0 && errno != ENOENT) {
+            return sbx_fail(err, SBX_STEP_CGROUP, errno, "remove %s", path);
+        }
+    }
+
+    sbx_cgroup_name(cg);
+    cg->memory_limit = cg->memory_base = 0;
+    cg->tasks_limit = 0;
+    cg->oom_seen = cg->pids_seen = cg->cpu_seen = 0;
+
+    return v1_open(cg, err);
+}
+
+
 static int
 v1_reset(sbx_cgroup_t *cg, sbx_err_t *err)
 {
@@ -250,6 +287,12 @@ v1_reset(sbx_cgroup_t *cg, sbx_err_t *err)
         return 0;
     }
 
+    cg->memory_base = sbx_cgroup_number(cg->memory_fd, "memory.usage_in_bytes");
+
+    if (cg->memory_base > LEFT_MEMORY) {
+        return replace_leaf(cg, err);
+    }
+
     for (i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
         if (sbx_sysfile_write(cg->memory_fd, counters[i], "0") < 0
             && errno != ENOENT)
@@ -258,13 +301,6 @@ v1_reset(sbx_cgroup_t *cg, sbx_err_t *err)
                             cg->host->memory, cg->leaf, counters[i]);
         }
     }
-
-    /*
-     * Page cache of files that this cgroup read first stays charged to it.  It
-     * gives way before any limit strikes, and throwing it out here would only
-     * make the next runs read the interpreter's files again.
-     */
-    cg->memory_base = sbx_cgroup_number(cg->memory_fd, "memory.usage_in_bytes");
 
     return 0;
 }

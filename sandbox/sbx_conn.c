@@ -20,6 +20,17 @@
 static void read_frame(sbx_event_t *ev, uint32_t events);
 
 
+/* The memfd of a large job, if it has one. */
+void
+sbx_conn_drop_job(sbx_conn_t *conn)
+{
+    if (conn->job_fd >= 0) {
+        close(conn->job_fd);
+        conn->job_fd = -1;
+    }
+}
+
+
 static void
 free_frame(sbx_conn_t *conn)
 {
@@ -33,6 +44,7 @@ free_frame(sbx_conn_t *conn)
     conn->runs = NULL;
     conn->nruns = conn->ndone = 0;
     sbx_job_clear(&conn->job);
+    sbx_conn_drop_job(conn);
     sbx_suite_clear(&conn->suite);
     free(conn->payload);
     conn->payload = NULL;
@@ -76,6 +88,7 @@ sbx_conn_open(int fd)
     }
 
     conn->fd = fd;
+    conn->job_fd = -1;
     conn->ev.handler = read_frame;
     conn->ev.data = conn;
 

@@ -129,7 +129,7 @@ run_again(sbx_lane_t *lane)
 {
     sbx_task_t *run = lane->run;
 
-    if (lane->lost || run->zygote != NULL || run->again == 2) {
+    if (run->zygote != NULL || run->again == 2) {
         return 0;
     }
 
@@ -245,6 +245,14 @@ job_failed(sbx_lane_t *lane, const sbx_err_t *err)
     }
 
     sbx_log_err(SBX_LOG_ERR, err, "child");
+
+    /* the slot's init is gone: another slot's is not */
+    if (err->step == SBX_STEP_ENTER && err->errnum == ESRCH
+        && run->watch == NULL && run_again(lane))
+    {
+        return;
+    }
+
     run->verdict.step = err->step;
     sbx_run_refuse(run, SBX_INTERNAL_ERROR, SBX_REASON_NONE, "%s: %s%s%s",
                    sbx_step_name(err->step), err->text,

@@ -87,6 +87,9 @@ sbx_lane_slot_failed(sbx_lane_t *lane, const sbx_err_t *err)
 {
     sbx_log_err(SBX_LOG_ERR, err, "slot");
 
+    /* its socket may have hung up, which is said again and again */
+    sbx_event_clear(&lane->ev_ctl);
+
     /* also when killed while it was born: the zygote's answer is to come */
     if (lane->pid != 0 || lane->state == SBX_LANE_FORKING
         || lane->state == SBX_LANE_DYING)

@@ -6,6 +6,7 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -20,52 +21,103 @@ static void write_input(sbx_event_t *ev, uint32_t events);
 static void read_output(sbx_event_t *ev, uint32_t events);
 
 
+static char *
+pack_job(const sbx_task_t *run, char *const *cmd, size_t head, size_t len)
+{
+    char *buf = malloc(head + len);
+
+    if (buf != NULL) {
+        memset(buf, 0, head);
+        sbx_run_pack(run->job, cmd, buf + head);
+    }
+
+    return buf;
+}
+
+
+/*
+ * The job as fields in a memfd: one for all cases of a frame, since a child only
+ * maps it, and making one takes us 4 ms a MiB.
+ */
+static int
+large_job(sbx_task_t *run, char *const *cmd, size_t len)
+{
+    int fd;
+    char *buf;
+    sbx_conn_t *conn = run->conn;
+
+    if (conn != NULL && conn->job_fd >= 0 && conn->job_cmd == cmd) {
+        return fcntl(conn->job_fd, F_DUPFD_CLOEXEC, 0);
+    }
+
+    buf = pack_job(run, cmd, 0, len);
+    fd = buf == NULL ? -1 : memfd_create("job", MFD_CLOEXEC
+                                                | MFD_ALLOW_SEALING);
+
+    if (fd >= 0 && (write(fd, buf, len) != (ssize_t) len
+                    || fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK
+                                              | F_SEAL_GROW | F_SEAL_WRITE)
+                       < 0))
+    {
+        close(fd);
+        fd = -1;
+    }
+
+    free(buf);
+
+    if (fd >= 0 && conn != NULL && conn->job.ncases > 1) {
+        sbx_conn_drop_job(conn);
+        conn->job_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+        conn->job_cmd = cmd;
+    }
+
+    return fd;
+}
+
+
 /* The job as fields, inline or, when large, in a memfd that travels with it. */
 int
 sbx_run_send(sbx_lane_t *lane)
 {
-    int fd = -1, rc = -1;
+    int rc, error, fd = -1;
     char *buf;
-    size_t len, size = sizeof(sbx_run_t);
+    size_t len, inline_len;
     sbx_run_t *head;
     char *const *cmd;
     sbx_task_t *run = lane->run;
 
     cmd = lane->kind == SBX_ZYGOTE_KIND_EXEC ? run->runtime->conf->cmd : NULL;
     len = sbx_run_size(run->job, cmd);
+    inline_len = len <= SBX_RUN_INLINE_MAX ? len : 0;
 
-    buf = malloc(sizeof(sbx_run_t) + len);
-    if (buf == NULL) {
-        return -1;
-    }
-
-    head = (sbx_run_t *) buf;
-    memset(head, 0, sizeof(*head));
-    head->len = len;
-    sbx_run_pack(run->job, cmd, buf + sizeof(sbx_run_t));
-
-    if (len <= SBX_RUN_INLINE_MAX) {
-        head->inline_len = (uint32_t) len;
-        size += len;
-
-    } else {
-        head->flags = SBX_RUN_MEMFD;
-        fd = memfd_create("job", MFD_CLOEXEC);
-
-        if (fd < 0 || write(fd, buf + sizeof(sbx_run_t), len) != (ssize_t) len) {
-            goto done;
+    if (inline_len == 0) {
+        fd = large_job(run, cmd, len);
+        if (fd < 0) {
+            return -1;
         }
     }
 
-    rc = sbx_fdmsg_send(lane->job_fd, buf, size, fd);
+    buf = inline_len ? pack_job(run, cmd, sizeof(sbx_run_t), len)
+                     : calloc(1, sizeof(sbx_run_t));
+    rc = -1;
 
-done:
+    if (buf != NULL) {
+        head = (sbx_run_t *) buf;
+        head->len = len;
+        head->inline_len = (uint32_t) inline_len;
+        head->flags = inline_len ? 0 : SBX_RUN_MEMFD;
+        rc = sbx_fdmsg_send(lane->job_fd, buf, sizeof(sbx_run_t) + inline_len,
+                            fd);
+    }
+
+    error = errno;
 
     if (fd >= 0) {
         close(fd);
     }
 
     free(buf);
+    errno = error;
 
     return rc;
 }

@@ -185,6 +185,8 @@ struct sbx_conn_s {
     char *payload;
     sbx_job_t job;
     sbx_suite_t suite;      /* zero: the job's cases came with it */
+    int job_fd;             /* of a large job: what its children map; or -1 */
+    char *const *job_cmd;   /* with this command */
     int busy;               /* a frame is being served */
     sbx_task_t *runs;
     size_t nruns, nstarted, nactive, ndone;
@@ -235,6 +237,7 @@ sbx_run_limit_of(const sbx_task_t *run, sbx_limit_id_t id)
 void sbx_conn_open(int fd);
 /* Packs the verdicts of all runs and sends them. */
 void sbx_conn_answer(sbx_conn_t *conn);
+void sbx_conn_drop_job(sbx_conn_t *conn);
 
 /* sbx_conn_runs.c: starts the runs of conn->job; -1: no memory */
 int sbx_conn_start(sbx_conn_t *conn);

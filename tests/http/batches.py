@@ -45,6 +45,24 @@ def idle(site):
 
 
 @case
+def batch_large(site):
+    """a large job is one for all cases: each has its own copy to write to"""
+    site.start('sandbox_slots 4; sandbox_runtime started /usr/bin/python3;',
+               'client_max_body_size 16m;')
+    code = ('with open("large", "r+b") as f:\n'
+            '    print(f.read(1))\n'
+            '    f.seek(0)\n'
+            '    f.write(input().encode())\n'
+            '    print(f.seek(0, 2))\n')
+    for language in 'python', 'started':
+        body = batch(code, 12, language=language, limits={'disk': '8m'}, files=[
+            {'path': 'large', 'content': 'a' * (3 << 20)}])
+        answer = site.client().send('POST', '/run', body)
+        same('outputs of ' + language, ["b'a'\n3145728\n"] * 12,
+             [case['output'] for case in answer.verdict['cases']])
+
+
+@case
 def batch_lost(site):
     """a client that goes away in a batch: its runs end, its slots are free"""
     site.start('sandbox_slots 2; sandbox_standby 0; sandbox_queue 50;')

@@ -234,11 +234,12 @@ lift_small_limits(sbx_cgroup_t *cg, sbx_err_t *err)
 
 
 /*
- * Page cache of files that this cgroup read first stays charged to it; throwing
- * it out would only make the next runs read the interpreter's files again.  And
- * what the kernel keeps for names that a run looked up stays charged to its
- * cgroup, as much as the run was allowed.  To lower the next run's limit below
- * it takes the kernel most of a second, of our time, and may fail (EBUSY).
+ * Some stays charged when a run is gone: page cache of files that it read first,
+ * and what the kernel keeps for names that it looked up, as much as the run was
+ * allowed.  To lower the next run's limit below that takes the kernel most of a
+ * second, of our time, and may fail (EBUSY); to throw it out would make the next
+ * runs read the interpreter's files again.  With the cgroup it becomes the
+ * parent's, which has no limit.
  */
 static int
 replace_leaf(sbx_cgroup_t *cg, sbx_err_t *err)

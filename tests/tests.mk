@@ -208,7 +208,7 @@ verdicts    = $(PYTHON) -B tests/verdicts/run.py --build $(bld) \
 verdicts: faulty-build
 	@$(verdicts) --faulty $(faulty) $(T)
 
-# Five of the eight, and those for which layers that are off can make a difference.
+# Six of the eight, and those for which layers that are off can make a difference.
 verdicts-quick: faulty-build
 	@$(verdicts) --faulty $(faulty) --quick $(T)
 
